@@ -1,0 +1,1 @@
+"""Multi-label data sets: ARFF files, manifests, downloads."""

@@ -1,0 +1,1 @@
+"""Reducers: one method, one file."""
