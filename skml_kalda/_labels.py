@@ -1,0 +1,106 @@
+"""Labels in any form a user has them, as one checked indicator matrix."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils import column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+
+_ADVICE = (
+    "Pass one class label per row as a 1-D y; turn lists of label names into an indicator "
+    "matrix with sklearn.preprocessing.MultiLabelBinarizer."
+)
+
+
+class Indicator(NamedTuple):
+    """A {0, 1} label matrix and the name of each of its columns."""
+
+    matrix: sparse.csr_array
+    """Y, of shape (n, K), float64, without stored zeros."""
+
+    classes: NDArray[Any]
+    """The K class labels; column numbers where y was an indicator matrix."""
+
+
+def indicator(y: Any) -> Indicator:
+    """Turn `y` into a checked indicator matrix.
+
+    Parameters
+    ----------
+    y : array-like or sparse of shape (n,) or (n, K)
+        Either one class label per row (1-D, any type that can be sorted) or a
+        {0, 1} indicator matrix: a list, an array, a data frame, or a SciPy sparse
+        matrix or array of any format. Rows and columns may be all zero.
+
+    Returns
+    -------
+    Indicator
+        The matrix and the class labels.
+
+    Raises
+    ------
+    ValueError
+        If `y` is neither.
+
+    Examples
+    --------
+    >>> indicator(["sea", "sun", "sea"]).matrix.toarray()
+    array([[1., 0.],
+           [0., 1.],
+           [1., 0.]])
+    >>> indicator([[1, 1], [0, 1]]).classes
+    array([0, 1])
+    """
+    if y is None:
+        raise ValueError("y is None, but labels are required: pass y of shape (n,) or (n, K).")
+    if sparse.issparse(y):
+        matrix = sparse.csr_array(_two_dimensional(y), copy=True)
+        matrix.sum_duplicates()
+        return _from_matrix(matrix)
+    array = _as_array(y)
+    return _from_labels(array) if array.ndim == 1 else _from_matrix(_two_dimensional(array))
+
+
+def _as_array(y: Any) -> NDArray[Any]:
+    try:
+        return np.asarray(y)
+    except ValueError as error:
+        raise ValueError(f"y has rows of different lengths. {_ADVICE}") from error
+
+
+def _two_dimensional(y: Any) -> Any:
+    if y.ndim != 2:
+        raise ValueError(
+            f"y has {y.ndim} dimensions; pass class labels of shape (n,) or an indicator "
+            "matrix of shape (n, K)."
+        )
+    return y
+
+
+def _from_labels(y: NDArray[Any]) -> Indicator:
+    check_classification_targets(y)
+    classes, codes = np.unique(column_or_1d(y), return_inverse=True)
+    n = codes.shape[0]
+    # One entry per row: the CSR arrays can be written down as they are.
+    matrix = sparse.csr_array(
+        (np.ones(n), codes.astype(np.int32), np.arange(n + 1, dtype=np.int32)),
+        shape=(n, classes.shape[0]),
+    )
+    return Indicator(matrix, classes)
+
+
+def _from_matrix(y: Any) -> Indicator:
+    values = y.data if sparse.issparse(y) else y
+    valid = np.isin(values, (0, 1))
+    if not valid.all():
+        raise ValueError(
+            "y has two dimensions, so it must be an indicator matrix of 0 and 1 only, but it "
+            f"contains {values[~valid].tolist()[0]!r}. {_ADVICE}"
+        )
+    matrix = sparse.csr_array(y.astype(np.float64))
+    matrix.eliminate_zeros()
+    return Indicator(matrix, np.arange(matrix.shape[1]))
