@@ -25,6 +25,19 @@ class Indicator(NamedTuple):
     classes: NDArray[Any]
     """The K class labels; column numbers where y was an indicator matrix."""
 
+    is_matrix: bool
+    """Whether y was an indicator matrix, and so has a fixed number of columns."""
+
+
+class Weighted(NamedTuple):
+    """Label vectors and row weights, as the scatter statistic takes them."""
+
+    labels: sparse.csr_array
+    """b_i, shape (n, K)."""
+
+    weight: NDArray[Any]
+    """w_i, shape (n,)."""
+
 
 def indicator(y: Any) -> Indicator:
     """Turn `y` into a checked indicator matrix.
@@ -56,7 +69,10 @@ def indicator(y: Any) -> Indicator:
     array([0, 1])
     """
     if y is None:
-        raise ValueError("y is None, but labels are required: pass y of shape (n,) or (n, K).")
+        raise ValueError(
+            "This estimator requires y to be passed, but the target y is None: pass class "
+            "labels of shape (n,) or an indicator matrix of shape (n, K)."
+        )
     if sparse.issparse(y):
         matrix = sparse.csr_array(_two_dimensional(y), copy=True)
         matrix.sum_duplicates()
@@ -90,7 +106,7 @@ def _from_labels(y: NDArray[Any]) -> Indicator:
         (np.ones(n), codes.astype(np.int32), np.arange(n + 1, dtype=np.int32)),
         shape=(n, classes.shape[0]),
     )
-    return Indicator(matrix, classes)
+    return Indicator(matrix, classes, is_matrix=False)
 
 
 def _from_matrix(y: Any) -> Indicator:
@@ -103,4 +119,20 @@ def _from_matrix(y: Any) -> Indicator:
         )
     matrix = sparse.csr_array(y.astype(np.float64))
     matrix.eliminate_zeros()
-    return Indicator(matrix, np.arange(matrix.shape[1]))
+    return Indicator(matrix, np.arange(matrix.shape[1]), is_matrix=True)
+
+
+def omega_weighted(Y: sparse.csr_array, sample_weight: NDArray[Any]) -> Weighted:
+    """Weights of the paper: a row counts once for each of its labels (Ω = diag(ρ)).
+
+    Returns b_i = y_i / ρ_i and w_i = ρ_i, times the sample weights. Rows without a label
+    have weight zero.
+    """
+    rho = Y.sum(axis=1)
+    share = sparse.diags_array(1 / np.maximum(rho, 1))
+    return Weighted(sparse.csr_array(share @ Y), rho * sample_weight)
+
+
+def row_weighted(Y: sparse.csr_array, sample_weight: NDArray[Any]) -> Weighted:
+    """Weights of regression: every row counts once, labelled or not; b_i = y_i."""
+    return Weighted(Y, sample_weight)

@@ -1,1 +1,5 @@
 """Reducers: one method, one file."""
+
+from skml_kalda.reducers.kalda import MultiLabelKaLDA
+
+__all__ = ["MultiLabelKaLDA"]

@@ -1,0 +1,200 @@
+"""The kaLDA objective J(G) = Tr(GᵀS_bG) / ‖GᵀS_tG‖_F in the eigenbasis of S_t.
+
+There S_t = diag(values) and S_b = MᵀM with M of shape (K, r), so that a product with
+either costs O(K r k). The symbols are the paper's: A = S_b G, B = GᵀA, C = S_t G, D = GᵀC.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+
+from skml_kalda._grassmann import diagonal_basis, orthonormal, tangent
+
+Array = NDArray[np.floating[Any]]
+
+# Generalised eigenvalues of (S_b, S_t) lie in [0, 1]; below this they are rounding.
+RANK_ATOL = 1e-12
+
+
+class Alignment:
+    """J and its derivatives, and what is known of its maxima without iterating.
+
+    Parameters
+    ----------
+    values : array of shape (r,)
+        Eigenvalues of S_t, positive.
+    factor : array of shape (K, r)
+        M with S_b = MᵀM in the eigenbasis of S_t.
+    """
+
+    def __init__(self, values: Array, factor: Array) -> None:
+        # J does not change when both scatters are scaled; this keeps all sizes near one.
+        self._scale = np.sqrt(values.max())
+        self.values = values / self._scale**2
+        self.factor = factor / self._scale
+
+    def value(self, G: Array) -> float:
+        """J(G), for any G of full column rank."""
+        D = G.T @ (self.values[:, None] * G)
+        return float(np.sum((self.factor @ G) ** 2) / linalg.norm(D))
+
+    def gradient(self, G: Array) -> Array:
+        """Euclidean gradient ∇J = 2A/‖D‖ − 2 Tr(B) CD/‖D‖³, for any G."""
+        A = self.factor.T @ (self.factor @ G)
+        C = self.values[:, None] * G
+        D = G.T @ C
+        norm = linalg.norm(D)
+        gradient: Array = (2 / norm) * A - (2 * np.vdot(G, A) / norm**3) * (C @ D)
+        return gradient
+
+    @cached_property
+    def _discriminant(self) -> tuple[Array, Array]:
+        _, singular, right = linalg.svd(self.factor / np.sqrt(self.values), full_matrices=False)
+        return singular**2, right.T / np.sqrt(self.values)[:, None]
+
+    @property
+    def eigenvalues(self) -> Array:
+        """Generalised eigenvalues λ of (S_b, S_t), descending: min(K, r) of them."""
+        return self._discriminant[0]
+
+    @property
+    def rank(self) -> int:
+        """Rank of S_b on the range of S_t."""
+        return int(np.sum(self.eigenvalues > RANK_ATOL))
+
+    def upper_bound(self, k: int) -> float:
+        """√(Σ_{i≤k} λ_i²), the maximum over all G of k columns, orthonormal or not."""
+        return float(linalg.norm(self.eigenvalues[:k]))
+
+    def closed_form(self, k: int) -> Array:
+        """The G of k ≤ rank columns that attains the upper bound: LDA axes times √λ.
+
+        GᵀS_tG = diag(λ), with S_t as it was given.
+        """
+        eigenvalues, vectors = self._discriminant
+        free: Array = vectors[:, :k] * (np.sqrt(eigenvalues[:k]) / self._scale)
+        return free
+
+    def lda_start(self, k: int) -> Array:
+        """Orthonormal start: the LDA axes, then the directions of least variance."""
+        axes = self._discriminant[1][:, : min(k, self.rank)]
+        quiet = np.eye(len(self.values))[:, np.argsort(self.values)[: k - axes.shape[1]]]
+        return orthonormal(np.hstack([axes / linalg.norm(axes, axis=0), quiet]))
+
+    def random_start(self, k: int, rng: np.random.RandomState) -> Array:
+        """Orthonormal start: uniform among subspaces once S_t is made the identity."""
+        return orthonormal(
+            rng.standard_normal((len(self.values), k)) / np.sqrt(self.values)[:, None]
+        )
+
+    def at(self, Y: Array) -> Point:
+        """All that is needed of J at span(Y)."""
+        return Point(self, Y)
+
+
+class Point:
+    """J, its gradient and its Hessian at one subspace.
+
+    The basis G is rotated so that D = diag(d), which makes the preconditioner diagonal.
+    """
+
+    def __init__(self, objective: Alignment, Y: Array) -> None:
+        self.objective = objective
+        s, M = objective.values[:, None], objective.factor
+        self.G, self.d = G, d = diagonal_basis(Y, objective.values)
+        self.C = s * G
+        self.MG = M @ G
+        self.A = M.T @ self.MG
+        self.trace_b = float(np.vdot(self.MG, self.MG))
+        self.norm_d = float(linalg.norm(d))
+        self.value = self.trace_b / self.norm_d
+        self.curvature = 2 * self.trace_b / self.norm_d**3
+
+    @cached_property
+    def euclidean_gradient(self) -> Array:
+        """∇J = 2A/‖D‖ − 2 Tr(B) CD/‖D‖³."""
+        return (2 / self.norm_d) * self.A - self.C * (self.curvature * self.d)
+
+    @cached_property
+    def gradient(self) -> Array:
+        """Gradient on the Grassmannian, (I − GGᵀ)∇J."""
+        return tangent(self.G, self.euclidean_gradient)
+
+    @cached_property
+    def _multiplier(self) -> Array:
+        return self.G.T @ self.euclidean_gradient
+
+    @cached_property
+    def _products(self) -> Array:
+        # M and Cᵀ stacked: one product with them, and one back, is most of the Hessian.
+        return np.concatenate([self.objective.factor, self.C.T])
+
+    def hessian(self, Z: Array) -> Array:
+        """Riemannian Hessian of J along tangent Z, up to a multiple of G (see `tangent`)."""
+        both = self._products @ Z
+        MZ, CZ = both[: -len(self.d)], both[-len(self.d) :]
+        along_b = 2 * np.vdot(self.MG, MZ)
+        along_norm = 2 * (self.d @ CZ.diagonal()) / self.norm_d
+        pair = np.concatenate([(2 / self.norm_d) * MZ, -self.curvature * (CZ + CZ.T)])
+        H: Array = self._products.T @ pair
+        H -= Z @ self._multiplier
+        H -= (self.objective.values[:, None] * Z) * (self.curvature * self.d)
+        H -= (2 * along_norm / self.norm_d**2) * self.A
+        bend = 2 * along_b / self.norm_d**3 - 3 * self.curvature * along_norm / self.norm_d
+        H -= self.C * (bend * self.d)
+        return H
+
+    @cached_property
+    def _oblique(self) -> tuple[Array, Array]:
+        scaled = self.G / self.objective.values[:, None]
+        gram = linalg.cho_factor(self.G.T @ scaled, check_finite=False)
+        return scaled, linalg.cho_solve(gram, scaled.T, check_finite=False).T
+
+    def precondition(self, R: Array) -> Array:
+        """Tangent Z with S_t Z D = R up to a multiple of G, over the curvature of J.
+
+        S_t Z D is what dominates the Hessian; solved within the tangent space (an oblique
+        projection), it leaves all but a few of its eigenvalues between 0.05 and 2.
+        """
+        scaled, back = self._oblique
+        Z: Array = R / self.objective.values[:, None]
+        Z -= back @ (scaled.T @ R)
+        Z /= self.curvature * self.d
+        return Z
+
+    def along(self, Z: Array) -> Callable[[Array], Array]:
+        """J(span(G + tZ)) as a function of an array of steps t, at k × k cost each."""
+        square, rotation = linalg.eigh(Z.T @ Z, check_finite=False)
+        Z, G = Z @ rotation, self.G @ rotation
+        MG, MZ = self.MG @ rotation, self.objective.factor @ Z
+        b = np.array([np.sum(MG * MG, 0), 2 * np.sum(MG * MZ, 0), np.sum(MZ * MZ, 0)])
+        SZ = self.objective.values[:, None] * Z
+        D0, D1, D2 = (rotation.T * self.d) @ rotation, G.T @ SZ, Z.T @ SZ
+        D1 = D1 + D1.T
+
+        def value(t: Array) -> Array:
+            t = t[:, None]
+            shrink = 1 / (1 + t * t * square)  # (YᵀY)⁻¹ for Y = G + tZ
+            D = D0 + t[:, :, None] * (D1 + t[:, :, None] * D2)
+            D *= D
+            norm = np.sqrt(np.sum(shrink * np.matmul(D, shrink[:, :, None])[:, :, 0], axis=1))
+            along: Array = np.sum(shrink * (b[0] + t * (b[1] + t * b[2])), axis=1) / norm
+            return along
+
+        return value
+
+    def reflections(self) -> Array:
+        """J after the sign of row i of G is changed, for every i.
+
+        Such a reflection leaves GᵀG and D as they are. Maxima of J come in families that
+        differ by one, in a direction of little variance.
+        """
+        own = np.sum(self.objective.factor**2, axis=0) * np.sum(self.G**2, axis=1)
+        changed: Array = self.trace_b - 4 * np.sum(self.A * self.G, axis=1) + 4 * own
+        return changed / self.norm_d

@@ -1,0 +1,278 @@
+"""What all reducers share: a reducer only gives directions."""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABCMeta, abstractmethod
+from numbers import Integral
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    _fit_context,
+)
+from sklearn.utils import Tags, check_consistent_length
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.extmath import safe_sparse_dot
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_array,
+    check_is_fitted,
+    validate_data,
+)
+
+from skml_kalda._grassmann import with_signs
+from skml_kalda._labels import Indicator, Weighted, indicator, omega_weighted
+from skml_kalda._scatter import AnyScatter, Array, Scatter, scatter_of
+
+
+class BaseReducer(
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, metaclass=ABCMeta
+):
+    """Base of all linear reducers.
+
+    A subclass gives its directions from a scatter (`_directions`) and, where its rows are
+    not weighted by their number of labels, its weights (`_weigh`).
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_components": [Interval(Integral, 1, None, closed="left"), None],
+    }
+
+    n_components: int | None
+    components_: Array
+    mean_: Array
+
+    @abstractmethod
+    def _directions(self, scatter: AnyScatter) -> Array:
+        """Compute G, of shape (p, k), and set the fitted attributes of the method."""
+
+    def _weigh(self, Y: Any, sample_weight: Array) -> Weighted:
+        return omega_weighted(Y, sample_weight)
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Find the directions.
+
+        Parameters
+        ----------
+        X : array-like or sparse of shape (n_samples, n_features)
+            The data. Sparse X is never made dense.
+        y : array-like or sparse of shape (n_samples,) or (n_samples, n_labels)
+            Class labels, or a {0, 1} indicator matrix in any form.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weight of each row; None means one.
+
+        Returns
+        -------
+        self : object
+            The fitted reducer.
+        """
+        X, Y, sample_weight = self._validate(X, y, sample_weight, reset=True, min_samples=2)
+        scatter = scatter_of(X, *self._weigh(Y.matrix, sample_weight))
+        self._forget()
+        self._settle(scatter, Y.classes)
+        return self
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Add a batch of rows; after the last one the result is that of `fit` on all.
+
+        The directions are computed when they are first asked for, so that a batch costs no
+        more than adding it up, and the first ones need not hold every class. The first
+        call after `fit` starts anew.
+
+        Parameters
+        ----------
+        X : array-like or sparse of shape (n_samples, n_features)
+            The rows of the batch.
+        y : array-like or sparse of shape (n_samples,) or (n_samples, n_labels)
+            Their labels. Indicator matrices have the same columns in every batch; class
+            labels may be new.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weight of each row; None means one.
+
+        Returns
+        -------
+        self : object
+            The reducer.
+        """
+        first = "_scatter" not in vars(self)
+        X, Y, sample_weight = self._validate(X, y, sample_weight, reset=first, min_samples=1)
+        columns = Y.matrix.shape[1] if Y.is_matrix else None
+        scatter, classes = Scatter.of(X, *self._weigh(Y.matrix, sample_weight)), Y.classes
+        if not first:
+            _check_same_columns(self._columns, columns)
+            scatter, classes = _merged(self._scatter, self._classes, scatter, classes)
+        self._drop_results()
+        self._scatter, self._classes, self._columns = scatter, classes, columns
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Project X on the directions.
+
+        Parameters
+        ----------
+        X : array-like or sparse of shape (n_samples, n_features)
+            The data.
+
+        Returns
+        -------
+        X_new : array of shape (n_samples, n_components)
+            The projected data, dense.
+        """
+        check_is_fitted(self)
+        X = validate_data(
+            self, X, accept_sparse=("csr", "csc"), dtype=[np.float64, np.float32], reset=False
+        )
+        components = self.components_.astype(X.dtype, copy=False)
+        # Centred after the projection: X is neither copied nor made dense.
+        offset = (self.mean_ @ self.components_.T).astype(X.dtype, copy=False)
+        return safe_sparse_dot(X, components.T, dense_output=True) - offset
+
+    def inverse_transform(self, X: Any) -> Any:
+        """Map projected data back: the nearest point that has this projection.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_components)
+            Projected data.
+
+        Returns
+        -------
+        X_original : array of shape (n_samples, n_features)
+            Points in the space of the data.
+        """
+        check_is_fitted(self)
+        X = check_array(X, dtype=[np.float64, np.float32])
+        if X.shape[1] != self.components_.shape[0]:
+            raise ValueError(
+                f"X has {X.shape[1]} columns, but {type(self).__name__} projects to "
+                f"{self.components_.shape[0]}: pass what transform returned."
+            )
+        return X @ linalg.pinv(self.components_).T.astype(X.dtype) + self.mean_.astype(X.dtype)
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.components_.shape[0])
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "components_" in vars(self) or "_scatter" in vars(self)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.target_tags.multi_output = True
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    def __getattr__(self, name: str) -> Any:
+        # Only reached for attributes that are not there: the results of a stream of
+        # batches are computed when one of them is first asked for.
+        pending = "_scatter" in vars(self) and "_results" not in vars(self)
+        if pending and name.endswith("_") and not name.startswith("_"):
+            self._settle(self._scatter, self._classes)
+            return getattr(self, name)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def _validate(
+        self, X: Any, y: Any, sample_weight: Any, *, reset: bool, min_samples: int
+    ) -> tuple[Any, Indicator, Array]:
+        Y = indicator(y)
+        X = validate_data(
+            self,
+            X,
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+            ensure_min_samples=min_samples,
+            reset=reset,
+        )
+        check_consistent_length(X, Y.matrix)
+        self._dtype = X.dtype
+        return (
+            X,
+            Y,
+            _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True),
+        )
+
+    def _settle(self, scatter: AnyScatter, classes: NDArray[Any]) -> None:
+        """Compute the directions of all rows seen."""
+        before = set(vars(self))
+        occupied = _occupied(scatter, classes)
+        scatter = scatter if occupied.all() else scatter.select(np.flatnonzero(occupied))
+        G = self._directions(scatter)
+        self.components_ = np.ascontiguousarray(with_signs(G).T, dtype=self._dtype)
+        self.mean_ = scatter.mean.astype(self._dtype)
+        self.classes_ = classes[occupied]
+        self._results = set(vars(self)) - before
+
+    def _drop_results(self) -> None:
+        for name in self.__dict__.pop("_results", ()):
+            delattr(self, name)
+
+    def _forget(self) -> None:
+        self._drop_results()
+        for name in ("_scatter", "_classes", "_columns"):
+            self.__dict__.pop(name, None)
+
+    def _number_of_components(self, default: int, limit: int, reason: str) -> int:
+        """Check `n_components` against what the method can give."""
+        if limit < 1:
+            raise ValueError(f"{type(self).__name__} finds no direction in X: {reason} is zero.")
+        if self.n_components is None:
+            return min(default, limit)
+        if self.n_components > limit:
+            raise ValueError(
+                f"n_components={self.n_components} is more than {type(self).__name__} can give "
+                f"on these data: at most {limit}, which is {reason}. Pass a smaller n_components."
+            )
+        return self.n_components
+
+
+def _occupied(scatter: AnyScatter, classes: NDArray[Any]) -> NDArray[np.bool_]:
+    """Mark the classes that have rows; refuse fewer than two."""
+    occupied: NDArray[np.bool_] = scatter.label_weight > 0
+    found = int(occupied.sum())
+    if found == 0:
+        raise ValueError(
+            "y has no label in any row of positive weight: at least two classes with rows "
+            "are needed to tell them apart."
+        )
+    if found == 1:
+        raise ValueError(
+            f"y has one class only ({classes[occupied][0]!r}): at least two classes with rows "
+            "are needed to tell them apart."
+        )
+    if found < len(occupied):
+        warnings.warn(
+            f"y has {len(occupied) - found} class(es) without rows, which are left out: "
+            f"{classes[~occupied].tolist()}.",
+            UserWarning,
+            stacklevel=3,
+        )
+    return occupied
+
+
+def _check_same_columns(before: int | None, now: int | None) -> None:
+    if before == now:
+        return
+    forms = [f"{n} label columns" if n is not None else "one dimension" for n in (now, before)]
+    raise ValueError(f"y has {forms[0]} in this batch, but had {forms[1]} in the batches before.")
+
+
+def _merged(
+    seen: Scatter, seen_classes: NDArray[Any], added: Scatter, classes: NDArray[Any]
+) -> tuple[Scatter, NDArray[Any]]:
+    union = np.union1d(seen_classes, classes)
+    place = np.searchsorted
+    return (
+        seen.widen(len(union), place(union, seen_classes))
+        + added.widen(len(union), place(union, classes)),
+        union,
+    )

@@ -1,0 +1,51 @@
+"""Subspaces and the bases that stand for them: pure functions of a few lines."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+
+Array = NDArray[np.floating[Any]]
+
+
+def orthonormal(Y: Array) -> Array:
+    """Return an orthonormal basis of span(Y)."""
+    Q: Array = linalg.qr(Y, mode="economic", check_finite=False)[0]
+    return Q
+
+
+def polar(Y: Array) -> Array:
+    """Return Y (YᵀY)^(-½), the orthonormal basis of span(Y) nearest to Y."""
+    left, _, right = linalg.svd(Y, full_matrices=False, check_finite=False)
+    nearest: Array = left @ right
+    return nearest
+
+
+def tangent(G: Array, Z: Array) -> Array:
+    """Project Z on the tangent space at span(G): (I − GGᵀ) Z."""
+    return Z - G @ (G.T @ Z)
+
+
+def diagonal_basis(Y: Array, values: Array) -> tuple[Array, Array]:
+    """Return the orthonormal G of span(Y) for which Gᵀ diag(values) G = diag(d), and d.
+
+    The entries of d are descending. One generalised eigenproblem of the size of a few
+    columns retracts to the manifold and rotates at once.
+    """
+    d, rotation = linalg.eigh(Y.T @ (values[:, None] * Y), Y.T @ Y, check_finite=False)
+    return Y @ rotation[:, ::-1], d[::-1]
+
+
+def with_signs(G: Array) -> Array:
+    """Flip columns so that the largest entry of each is positive.
+
+    Of entries that are equal but for rounding the first decides, so that two ways to the
+    same column agree in sign.
+    """
+    size = np.abs(G)
+    decisive = np.argmax(size >= (1 - 1e-6) * size.max(axis=0), axis=0)
+    flipped: Array = G * np.where(G[decisive, np.arange(G.shape[1])] < 0, -1.0, 1.0)
+    return flipped

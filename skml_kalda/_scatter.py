@@ -1,0 +1,266 @@
+"""The scatter statistic that every reducer is computed from.
+
+Rows x_i carry weights w_i and label vectors b_i. In the paper's setting w_i = ρ_i, the
+number of labels of row i (Ω = diag(ρ)), and b_i = y_i / ρ_i, so that Σ w_i b_i = n_k;
+regression-like methods take w_i = 1 and b_i = y_i.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property, reduce
+from operator import add
+from typing import Any, NamedTuple, Self, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg, sparse
+from scipy.sparse.linalg import LinearOperator, aslinearoperator
+
+Array: TypeAlias = NDArray[np.floating[Any]]
+
+# Eigenvalues of S_t below this fraction of the largest are rounding, not data.
+RANGE_RTOL = 1e-10
+
+
+class Spectrum(NamedTuple):
+    """S_t on its range: S_t = U diag(values) Uᵀ, values descending and positive."""
+
+    values: Array
+    basis: Any
+    """U, of shape (p, r): an array, or an operator where U would be as large as dense X."""
+
+
+@dataclass(frozen=True)
+class _Moments:
+    """What all scatters know besides S_t itself."""
+
+    n_samples: int
+    weight: float
+    """Σ w_i."""
+    mean: Array
+    """m = Σ w_i x_i / Σ w_i, shape (p,)."""
+    label_weight: Array
+    """n_k = Σ w_i b_ik, shape (K,)."""
+    cross: Array
+    """Σ w_i (x_i − m) b_iᵀ, shape (p, K)."""
+    gram: Array
+    """Σ w_i b_i b_iᵀ, shape (K, K)."""
+
+    @property
+    def n_features(self) -> int:
+        """Dimension p of the data."""
+        return self.mean.shape[0]
+
+    @property
+    def n_classes(self) -> int:
+        """Number K of label columns."""
+        return self.label_weight.shape[0]
+
+    @property
+    def between(self) -> Array:
+        """F with S_b = F Fᵀ, shape (p, K): column k is √n_k (m_k − m)."""
+        factor: Array = self.cross / np.sqrt(self.label_weight)
+        return factor
+
+    def select(self, classes: NDArray[Any]) -> Self:
+        """Keep the given label columns only."""
+        return replace(
+            self,
+            label_weight=self.label_weight[classes],
+            cross=self.cross[:, classes],
+            gram=self.gram[np.ix_(classes, classes)],
+        )
+
+
+@dataclass(frozen=True)
+class Scatter(_Moments):
+    """Moments about the weighted mean; ``a + b`` is the scatter of the rows of both."""
+
+    total: Array
+    """S_t = Σ w_i (x_i − m)(x_i − m)ᵀ, shape (p, p)."""
+
+    @classmethod
+    def of(cls, X: Any, labels: Any, weight: Array) -> Scatter:
+        """Add up the rows of X, block by block, each centred about its own mean.
+
+        Parameters
+        ----------
+        X : array or CSR of shape (n, p)
+            Sparse X stays sparse.
+        labels : CSR of shape (n, K)
+            b_i.
+        weight : array of shape (n,)
+            w_i ≥ 0.
+        """
+        block = cls._of_sparse if sparse.issparse(X) else cls._of_dense
+        return reduce(add, (block(X[i], labels[i], weight[i]) for i in _blocks(X)))
+
+    @classmethod
+    def _of_dense(cls, X: Array, labels: Any, weight: Array) -> Scatter:
+        mean = _mean(X, weight)
+        root = np.sqrt(weight)
+        T = np.subtract(X, mean, dtype=np.float64)  # Ω^½ X̃
+        T *= root[:, None]
+        cross = ((sparse.diags_array(root) @ labels).T @ T).T
+        return cls(*_label_moments(labels, weight, mean), cross, _gram(labels, weight), T.T @ T)
+
+    @classmethod
+    def _of_sparse(cls, X: Any, labels: Any, weight: Array) -> Scatter:
+        X, shift = _shift_full_columns(X)
+        mean = _mean(X, weight)
+        weighted = sparse.csr_array(X.multiply(weight[:, None]))
+        head = _label_moments(labels, weight, mean + shift)
+        total = (X.T @ weighted).toarray()
+        total -= head[1] * np.outer(mean, mean)
+        cross = (weighted.T @ labels).toarray() - np.outer(mean, head[-1])
+        return cls(*head, cross, _gram(labels, weight), total)
+
+    def __add__(self, other: Scatter) -> Scatter:
+        """Pairwise update of the moments (Chan, Golub & LeVeque 1983)."""
+        weight = self.weight + other.weight
+        share = other.weight / weight if weight else 0.0
+        apart = other.mean - self.mean
+        cross = self.cross + other.cross
+        cross -= np.outer(share * apart, self.label_weight)
+        cross += np.outer((1 - share) * apart, other.label_weight)
+        return Scatter(
+            self.n_samples + other.n_samples,
+            weight,
+            self.mean + share * apart,
+            self.label_weight + other.label_weight,
+            cross,
+            self.gram + other.gram,
+            self.total + other.total + (self.weight * share) * np.outer(apart, apart),
+        )
+
+    @cached_property
+    def trace(self) -> float:
+        """Tr S_t."""
+        return float(np.trace(self.total))
+
+    def spectrum(self) -> Spectrum:
+        """Eigendecomposition of S_t on its range."""
+        values, basis = linalg.eigh(self.total, driver="evd", check_finite=False)
+        keep = _positive(values)
+        return Spectrum(values[keep][::-1], basis[:, keep][:, ::-1])
+
+    def widen(self, n_classes: int, positions: NDArray[Any]) -> Scatter:
+        """Put label column j at ``positions[j]`` among `n_classes`; the others are empty."""
+        label_weight = np.zeros(n_classes)
+        cross = np.zeros((self.n_features, n_classes))
+        gram = np.zeros((n_classes, n_classes))
+        label_weight[positions] = self.label_weight
+        cross[:, positions] = self.cross
+        gram[np.ix_(positions, positions)] = self.gram
+        return replace(self, label_weight=label_weight, cross=cross, gram=gram)
+
+
+@dataclass(frozen=True)
+class RowScatter(_Moments):
+    """The scatter of fewer rows than features: no p × p array, everything through n × n."""
+
+    rows: Any
+    """T = Ω^½ X̃, shape (n, p): an array, or an operator over sparse X."""
+    kernel: Array
+    """T Tᵀ, shape (n, n)."""
+
+    @classmethod
+    def of(cls, X: Any, labels: Any, weight: Array) -> RowScatter:
+        """Keep the centred rows of X; parameters as in :meth:`Scatter.of`."""
+        root = np.sqrt(weight)
+        if sparse.issparse(X):
+            X, shift = _shift_full_columns(X)
+            mean = _mean(X, weight)
+            rows, kernel = _centred_operator(X, mean, root), _centred_kernel(X, mean, root)
+            mean = mean + shift
+        else:
+            mean = _mean(X, weight)
+            rows = np.subtract(X, mean, dtype=np.float64) * root[:, None]
+            kernel = rows @ rows.T
+        cross = rows.T @ labels.multiply(root[:, None]).toarray()
+        head = _label_moments(labels, weight, mean)
+        return cls(*head, cross, _gram(labels, weight), rows, kernel)
+
+    @cached_property
+    def trace(self) -> float:
+        """Tr S_t."""
+        return float(np.trace(self.kernel))
+
+    def spectrum(self) -> Spectrum:
+        """Eigendecomposition of S_t on its range."""
+        if isinstance(self.rows, np.ndarray):
+            # Through QR: orthonormal to rounding even where eigenvalues are tiny.
+            Q, R = linalg.qr(self.rows.T, mode="economic", check_finite=False)
+            left, singular, _ = linalg.svd(R, full_matrices=False, check_finite=False)
+            keep = _positive(singular**2)
+            return Spectrum(singular[keep] ** 2, Q @ left[:, keep])
+        values, vectors = linalg.eigh(self.kernel, check_finite=False)
+        keep = _positive(values)
+        values, vectors = values[keep][::-1], vectors[:, keep][:, ::-1]
+        return Spectrum(values, self.rows.T @ aslinearoperator(vectors / np.sqrt(values)))
+
+
+AnyScatter: TypeAlias = Scatter | RowScatter
+
+
+def scatter_of(X: Any, labels: Any, weight: Array) -> AnyScatter:
+    """Scatter of X in the form that is smaller: p × p moments, or n × n rows for n < p."""
+    form = RowScatter if X.shape[0] < X.shape[1] else Scatter
+    return form.of(X, labels, weight)
+
+
+def _blocks(X: Any) -> Iterator[slice]:
+    """Row blocks: bounded working memory, yet large enough to hide the p × p merge."""
+    n, p = X.shape
+    rows = n if sparse.issparse(X) else max(2**22 // p, 2048)
+    return (slice(start, start + rows) for start in range(0, n, rows))
+
+
+def _mean(X: Any, weight: Array) -> Array:
+    total = weight.sum()
+    return np.asarray(X.T @ (weight / total) if total else np.zeros(X.shape[1]), dtype=np.float64)
+
+
+def _label_moments(labels: Any, weight: Array, mean: Array) -> tuple[int, float, Array, Array]:
+    return len(weight), float(weight.sum()), mean, labels.T @ weight
+
+
+def _gram(labels: Any, weight: Array) -> Array:
+    gram: Array = (labels.T @ labels.multiply(weight[:, None])).toarray()
+    return gram
+
+
+def _positive(values: Array) -> NDArray[np.bool_]:
+    positive: NDArray[np.bool_] = values > RANGE_RTOL * max(values.max(initial=0.0), 0.0)
+    return positive
+
+
+def _shift_full_columns(X: Any) -> tuple[Any, Array]:
+    """Shift the columns of X that have no implicit zero by their first value.
+
+    Sparse X is centred after the product, and a large offset would cancel badly there. A
+    column with zeros cannot: its mean is at most of the size of its spread.
+    """
+    full = np.bincount(X.indices, minlength=X.shape[1]) == X.shape[0]
+    shift = np.zeros(X.shape[1])
+    if full.any():
+        shift[full] = X[[0]].toarray()[0, full]
+        X = sparse.csr_array((X.data - shift[X.indices], X.indices, X.indptr), shape=X.shape)
+    return X, shift
+
+
+def _centred_operator(X: Any, mean: Array, root: Array) -> LinearOperator:
+    """Ω^½ (X − 1mᵀ) as products with sparse X."""
+    offset = aslinearoperator(np.ones((X.shape[0], 1))) @ aslinearoperator(mean[None, :])
+    return aslinearoperator(sparse.diags_array(root)) @ (aslinearoperator(X) - offset)
+
+
+def _centred_kernel(X: Any, mean: Array, root: Array) -> Array:
+    kernel: Array = (X @ X.T).toarray()
+    to_mean = X @ mean
+    kernel -= to_mean[:, None] + to_mean
+    kernel += mean @ mean
+    kernel *= np.outer(root, root)
+    return kernel

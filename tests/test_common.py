@@ -1,0 +1,39 @@
+"""Every reducer is a citizen of scikit-learn."""
+
+import pytest
+from sklearn.utils import estimator_checks
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from skml_kalda import MultiLabelKaLDA
+
+REDUCERS = [
+    MultiLabelKaLDA(),
+    MultiLabelKaLDA(constraint="none"),
+    MultiLabelKaLDA(shrinkage="auto"),
+]
+
+# What scikit-learn checks of its own transformers but does not yield for others.
+FURTHER_CHECKS = [
+    "check_set_output_transform",
+    "check_set_output_transform_pandas",
+    "check_set_output_transform_polars",
+    "check_global_output_transform_pandas",
+    "check_global_set_output_transform_polars",
+    "check_transformer_get_feature_names_out",
+    "check_transformer_get_feature_names_out_pandas",
+    "check_dataframe_column_names_consistency",
+    "check_param_validation",
+    "check_inplace_ensure_writeable",
+    "check_estimators_partial_fit_n_features",
+]
+
+
+@parametrize_with_checks(REDUCERS)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("check", FURTHER_CHECKS)
+@pytest.mark.parametrize("reducer", REDUCERS, ids=repr)
+def test_further_scikit_learn_checks(reducer, check):
+    getattr(estimator_checks, check)(type(reducer).__name__, reducer)
