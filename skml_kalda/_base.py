@@ -47,6 +47,10 @@ class BaseReducer(
     n_components: int | None
     components_: Array
     mean_: Array
+    # The stream that partial_fit adds up: its scatter, classes and label columns.
+    _scatter: Scatter
+    _classes: NDArray[Any]
+    _columns: int | None
 
     @abstractmethod
     def _directions(self, scatter: AnyScatter) -> Array:
