@@ -1,1 +1,32 @@
-"""Shared fixtures."""
+"""Data that the tests make, and the bundled sets."""
+
+import numpy as np
+import pytest
+from sklearn.preprocessing import StandardScaler
+
+from skml_kalda.datasets import load_dataset
+
+
+def made(n=60, p=8, K=4, seed=0, *, single=False, unlabelled=0.0):
+    """Rows whose mean depends on their labels: X of shape (n, p), Y of shape (n, K)."""
+    rng = np.random.default_rng(seed)
+    Y = np.eye(K)[rng.integers(K, size=n)]
+    Y[:K] = np.eye(K)  # every class has a row
+    if not single:
+        Y = np.maximum(Y, rng.random((n, K)) < 0.25)
+    Y[K:][rng.random(n - K) < unlabelled] = 0
+    scales = rng.uniform(0.3, 3, p)
+    X = (Y @ rng.normal(size=(K, p)) + rng.normal(size=(n, p))) * scales + rng.normal(size=p)
+    return X, Y.astype(int)
+
+
+def standardized(name):
+    """Load a bundled set, every feature of zero mean and unit variance."""
+    X, Y = load_dataset(name, return_X_y=True)
+    return StandardScaler().fit_transform(X), Y
+
+
+@pytest.fixture(params=["emotions", "yeast", "scene"])
+def bundled(request):
+    """X and Y of each bundled set, standardised."""
+    return standardized(request.param)
