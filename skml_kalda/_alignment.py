@@ -82,10 +82,16 @@ class Alignment:
         return free
 
     def lda_start(self, k: int) -> Array:
-        """Orthonormal start: the LDA axes, then the directions of least variance."""
+        """Orthonormal start: the LDA axes, then the directions of least variance beside them."""
         axes = self._discriminant[1][:, : min(k, self.rank)]
-        quiet = np.eye(len(self.values))[:, np.argsort(self.values)[: k - axes.shape[1]]]
-        return orthonormal(np.hstack([axes / linalg.norm(axes, axis=0), quiet]))
+        basis: Array = linalg.qr(axes / linalg.norm(axes, axis=0))[0]
+        q = axes.shape[1]
+        axes, beside = basis[:, :q], basis[:, q:]
+        if k == q:
+            return axes
+        scatter = beside.T @ (self.values[:, None] * beside)
+        _, quiet = linalg.eigh(scatter, subset_by_index=[0, k - q - 1])
+        return np.hstack([axes, beside @ quiet])
 
     def random_start(self, k: int, rng: np.random.RandomState) -> Array:
         """Orthonormal start: uniform among subspaces once S_t is made the identity."""

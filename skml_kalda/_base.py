@@ -178,9 +178,10 @@ class BaseReducer(
 
     def __getattr__(self, name: str) -> Any:
         # Only reached for attributes that are not there: the results of a stream of
-        # batches are computed when one of them is first asked for.
+        # batches are computed when one of them is first asked for. What ends in "_in_"
+        # is of the input, and looked for by scikit-learn at every batch.
         pending = "_scatter" in vars(self) and "_results" not in vars(self)
-        if pending and name.endswith("_") and not name.startswith("_"):
+        if pending and name.endswith("_") and not name.startswith("_") and name[-4:] != "_in_":
             self._settle(self._scatter, self._classes)
             return getattr(self, name)
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")

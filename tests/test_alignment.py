@@ -163,6 +163,6 @@ def test_polar_is_the_nearest_orthonormal_matrix():
 
 def test_signs_ignore_rounding_among_equal_entries():
     column = np.array([[-0.5], [0.5], [0.1]])
-    nudged = column + [[0], [1e-12], [0]]
+    nudged = column + np.array([[0], [1e-12], [0]])
     np.testing.assert_array_equal(with_signs(column)[0], 0.5)
     np.testing.assert_array_equal(with_signs(nudged)[0], 0.5)

@@ -82,7 +82,9 @@ def test_anything_else_is_refused(y, message):
 def test_omega_counts_a_row_once_for_each_label():
     labels, weight = omega_weighted(indicator(Y).matrix, np.array([1.0, 1.0, 3.0, 1.0]))
     np.testing.assert_array_equal(weight, [2, 0, 3, 1])
-    np.testing.assert_array_equal(labels.toarray(), [[0.5, 0, 0.5], [0, 0, 0], [0, 0, 1], [1, 0, 0]])
+    np.testing.assert_array_equal(
+        labels.toarray(), [[0.5, 0, 0.5], [0, 0, 0], [0, 0, 1], [1, 0, 0]]
+    )
     np.testing.assert_array_equal(labels.T @ weight, [2, 0, 4])  # n_k
 
 

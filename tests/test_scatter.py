@@ -1,6 +1,7 @@
 """The statistic against sums written out row by row, and its forms against each other."""
 
 from functools import reduce
+from itertools import pairwise
 from operator import add
 
 import numpy as np
@@ -79,7 +80,7 @@ def test_scatters_of_parts_add_up(n, p, cuts, offset, seed):
     labels, weight = weighted(Y)
     whole = Scatter.of(X, labels, weight)
     edges = [0, *sorted({c for c in cuts if c < n}), n]
-    parts = (slice(*pair) for pair in zip(edges, edges[1:], strict=False))
+    parts = (slice(*pair) for pair in pairwise(edges))
     merged = reduce(add, (Scatter.of(X[i], labels[i], weight[i]) for i in parts))
     assert_same(merged, whole, rtol=1e-9)
     np.testing.assert_allclose(merged.total, whole.total, rtol=1e-9, atol=1e-9)
@@ -102,7 +103,9 @@ def test_a_large_offset_does_not_spoil_sparse_data(form):
     X[:, :10] *= np.random.default_rng(1).random((20, 10)) < 0.3  # columns with zeros
     X[:, 10:] += 1e6  # columns without
     scatter = form.of(sparse.csr_array(X), *weighted(Y))
-    np.testing.assert_allclose(dense(scatter.spectrum()), by_definition(X, Y)[2], rtol=1e-6, atol=1e-7)
+    np.testing.assert_allclose(
+        dense(scatter.spectrum()), by_definition(X, Y)[2], rtol=1e-6, atol=1e-7
+    )
 
 
 def test_float32_is_added_up_in_double_precision():

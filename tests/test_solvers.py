@@ -1,0 +1,170 @@
+"""The maxima against pymanopt, brute force and each other."""
+
+import numpy as np
+import pymanopt
+import pytest
+from pymanopt.manifolds import Grassmann
+from pymanopt.optimizers import TrustRegions
+from scipy import linalg
+
+from skml_kalda._alignment import Alignment
+from skml_kalda._solvers import Stop, best_of, maximize, paper_iteration
+from tests.conftest import standardized
+from tests.test_alignment import J, problem, subspace
+
+
+def scatters(X, Y):
+    """S_b and S_t by dense products, as the paper writes them."""
+    rho, n_k = Y.sum(axis=1), Y.sum(axis=0)
+    X = X - rho @ X / rho.sum()
+    F = X.T @ Y / np.sqrt(n_k)
+    return F @ F.T, (X.T * rho) @ X
+
+
+def eigenbasis(S_b, S_t):
+    values, U = linalg.eigh(S_t)
+    keep = values > 1e-10 * values[-1]
+    values, U = values[keep], U[:, keep]
+    lam, vectors = linalg.eigh(U.T @ S_b @ U)
+    factor = (vectors * np.sqrt(np.maximum(lam, 0))).T  # S_b = MᵀM, all r rows of M
+    return Alignment(values, factor), U
+
+
+def pymanopt_maximum(S_b, S_t, start):
+    """Trust regions on the Grassmannian with exact derivatives, in the space of the data."""
+    manifold = Grassmann(*start.shape)
+    scale = linalg.norm(S_t, 2)
+    S_b, S_t = S_b / scale, S_t / scale
+
+    @pymanopt.function.numpy(manifold)
+    def cost(G):
+        return -np.sum(G * (S_b @ G)) / linalg.norm(G.T @ S_t @ G)
+
+    @pymanopt.function.numpy(manifold)
+    def gradient(G):
+        A, C = S_b @ G, S_t @ G
+        D = G.T @ C
+        return -2 * A / linalg.norm(D) + 2 * np.sum(G * A) / linalg.norm(D) ** 3 * C @ D
+
+    @pymanopt.function.numpy(manifold)
+    def hessian(G, Z):
+        A, C, dA, dC = S_b @ G, S_t @ G, S_b @ Z, S_t @ Z
+        D, b = G.T @ C, np.sum(G * A)
+        s, db, dD = linalg.norm(D), 2 * np.sum(A * Z), Z.T @ C + G.T @ dC
+        ds = np.sum(D * dD) / s
+        return -(
+            2 * dA / s
+            - 2 * A * ds / s**2
+            - 2 * (db / s**3 - 3 * b * ds / s**4) * C @ D
+            - 2 * b / s**3 * (dC @ D + C @ dD)
+        )
+
+    task = pymanopt.Problem(manifold, cost, euclidean_gradient=gradient, euclidean_hessian=hessian)
+    return -TrustRegions(verbosity=0).run(task, initial_point=start).cost
+
+
+@pytest.mark.parametrize(
+    ("name", "k"), [("yeast", 5), ("yeast", 13), ("yeast", 30), ("scene", 5), ("emotions", 5)]
+)
+def test_optimum_is_that_of_pymanopt_or_better(name, k):
+    S_b, S_t = scatters(*standardized(name))
+    objective, U = eigenbasis(S_b, S_t)
+    start = objective.lda_start(k)
+    solution = maximize(objective, start)
+    assert solution.converged
+    assert solution.value >= pymanopt_maximum(S_b, S_t, U @ start) * (1 - 1e-7)
+
+
+@pytest.mark.parametrize(
+    ("k", "best_known"), [(5, 0.157447398), (13, 0.156504653), (30, 0.148522592)]
+)
+def test_ten_starts_reach_the_best_maximum_known_on_yeast(k, best_known):
+    objective, _ = eigenbasis(*scatters(*standardized("yeast")))
+    solution = best_of(objective, k, Stop(), 10, np.random.RandomState(0))
+    assert solution.value == pytest.approx(best_known, abs=1e-9)
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 5, 8])
+def test_many_random_starts_find_nothing_better(k):
+    objective, *_ = problem(seed=k)
+    found = maximize(objective, objective.lda_start(k)).value
+    starts = (subspace(9, k, seed) for seed in range(30))
+    best = max(maximize(objective, start).value for start in starts)
+    assert found >= best * (1 - 1e-12)
+
+
+def test_brute_force_on_the_sphere_finds_the_same_plane():
+    """Planes in three dimensions, by a grid of normals."""
+    objective, values, M = problem(r=3, K=3)
+    best = 0.0
+    for theta in np.linspace(0, np.pi, 181):
+        for phi in np.linspace(0, np.pi, 181):
+            normal = np.array(
+                [np.sin(theta) * np.cos(phi), np.sin(theta) * np.sin(phi), np.cos(theta)]
+            )
+            best = max(best, J(values, M, linalg.null_space(normal[None, :])))
+    found = maximize(objective, objective.lda_start(2)).value
+    assert best <= found * (1 + 1e-12)
+    assert best == pytest.approx(found, rel=1e-3)
+
+
+@pytest.mark.parametrize("k", [1, 4, 7])
+def test_ascent_is_monotone_and_ends_flat(k):
+    objective, *_ = problem(r=30, K=6)
+    solution = maximize(objective, subspace(30, k))
+    assert solution.reason == "gradient"
+    assert np.all(np.diff(solution.history) >= -1e-14 * solution.value)
+    assert solution.n_iter == len(solution.history) - 1
+    assert solution.value == solution.history[-1]
+    assert linalg.norm(objective.at(solution.point).gradient) < 1e-7
+    np.testing.assert_allclose(solution.point.T @ solution.point, np.eye(k), atol=1e-12)
+
+
+def test_a_tolerance_below_rounding_still_ends():
+    objective, *_ = problem(r=30, K=6)
+    solution = maximize(objective, subspace(30, 4), Stop(tol=0))
+    assert solution.reason == "rounding"
+    assert solution.converged
+
+
+def test_too_few_iterations_are_reported():
+    objective, *_ = problem(r=30, K=6)
+    solution = maximize(objective, subspace(30, 4), Stop(max_iter=2))
+    assert solution.reason == "max_iter"
+    assert not solution.converged
+    assert solution.n_iter == 2
+
+
+def test_one_direction_is_that_of_lda():
+    objective, values, M = problem()
+    solution = maximize(objective, subspace(9, 1))
+    _, vectors = linalg.eigh(M.T @ M, np.diag(values))
+    lda = vectors[:, -1] / linalg.norm(vectors[:, -1])
+    assert abs(lda @ solution.point[:, 0]) == pytest.approx(1, abs=1e-12)
+    assert solution.value == pytest.approx(objective.upper_bound(1), rel=1e-12)
+
+
+def test_the_paper_climbs_with_its_sign_mended_but_ends_lower():
+    objective, *_ = problem(r=30, K=6)
+    start = subspace(30, 5)
+    paper = paper_iteration(objective, start, Stop(max_iter=200))
+    assert paper.history[-1] > paper.history[0]
+    assert paper.value < maximize(objective, start).value
+    assert paper.n_iter == 200
+    np.testing.assert_allclose(paper.point.T @ paper.point, np.eye(5), atol=1e-12)
+
+
+def test_a_step_of_the_paper_is_its_formula():
+    objective, values, M = problem()
+    values, M = objective.values, objective.factor
+    G = subspace(9, 2)
+    S_b, S_t = M.T @ M, np.diag(values)
+    A, C = S_b @ G, S_t @ G
+    B, D = G.T @ A, G.T @ C
+    square = np.trace(D @ D)
+    dJ = 2 * A / np.sqrt(square) - 2 * np.trace(B) / square**1.5 * C @ D
+    move = dJ - G @ dJ.T @ G
+    moved = G + 0.01 * np.abs(G).sum() / np.abs(move).sum() * move
+    expected = moved @ linalg.inv(linalg.sqrtm(moved.T @ moved))
+    found = paper_iteration(objective, G, Stop(max_iter=1), tau=0.01).point
+    np.testing.assert_allclose(found, expected, atol=1e-13)
