@@ -70,6 +70,18 @@ def test_gradient_is_that_of_finite_differences(k, seed):
     assert abs(np.vdot(G, numeric)) < 1e-8  # J does not change with the scale of G
 
 
+@pytest.mark.parametrize("k", [1, 3, 6])
+def test_hessian_is_that_of_finite_differences(k):
+    """On the Grassmannian: (I − GGᵀ) D∇J[Z] − Z Gᵀ∇J."""
+    objective, *_ = problem()
+    point = objective.at(subspace(9, k))
+    G = point.G
+    Z = tangent(G, np.random.default_rng(1).normal(size=(9, k)))
+    change = (objective.gradient(G + 1e-5 * Z) - objective.gradient(G - 1e-5 * Z)) / 2e-5
+    expected = tangent(G, change) - Z @ (G.T @ objective.gradient(G))
+    np.testing.assert_allclose(tangent(G, point.hessian(Z)), expected, atol=1e-8)
+
+
 def test_point_has_the_gradient_of_the_objective():
     objective, *_ = problem()
     point = objective.at(subspace(9, 3))

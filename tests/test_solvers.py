@@ -8,7 +8,7 @@ from pymanopt.optimizers import TrustRegions
 from scipy import linalg
 
 from skml_kalda._alignment import Alignment
-from skml_kalda._solvers import Stop, best_of, maximize, paper_iteration
+from skml_kalda._solvers import Stop, best_of, maximize, paper_iteration, reflected
 from tests.conftest import standardized
 from tests.test_alignment import J, problem, subspace
 
@@ -82,6 +82,22 @@ def test_ten_starts_reach_the_best_maximum_known_on_yeast(k, best_known):
     objective, _ = eigenbasis(*scatters(*standardized("yeast")))
     solution = best_of(objective, k, Stop(), 10, np.random.RandomState(0))
     assert solution.value == pytest.approx(best_known, abs=1e-9)
+
+
+def test_a_reflection_leads_out_of_a_lesser_maximum():
+    objective, _ = eigenbasis(*scatters(*standardized("yeast")))
+    best = maximize(objective, objective.lda_start(5))
+    quietest = int(np.argmin(objective.values))
+    mirrored = maximize(objective, reflected(best.point, quietest))
+    assert mirrored.value == pytest.approx(best.value, rel=1e-10)
+    beside = objective.at(mirrored.point).reflections()[quietest]
+    assert best.value * (1 - 1e-3) < beside < best.value
+
+
+def test_a_second_start_is_a_reflection_of_the_first():
+    objective, _ = eigenbasis(*scatters(*standardized("yeast")))
+    one, two = (best_of(objective, 30, Stop(), n, np.random.RandomState(0)).value for n in (1, 2))
+    assert two > one * (1 + 1e-7)
 
 
 @pytest.mark.parametrize("k", [1, 2, 3, 5, 8])

@@ -215,14 +215,16 @@ def test_all_directions_leave_the_objective_without_choice():
     assert kalda.objective_ == pytest.approx(np.sum(F**2) / linalg.norm(centred.T * rho @ centred))
 
 
-def test_shrinkage_is_the_formula():
-    X, Y = made(single=True)
+@pytest.mark.parametrize("shape", [(60, 8), (20, 40)], ids=["tall", "wide"])
+def test_shrinkage_is_the_formula(shape):
+    X, Y = made(*shape, single=True)
+    p = shape[1]
     a = 0.4
     kalda = MultiLabelKaLDA(2, constraint="none", shrinkage=a).fit(X, Y)
     centred = X - X.mean(axis=0)
     S_t = centred.T @ centred
     F = centred.T @ Y / np.sqrt(Y.sum(axis=0))
-    shrunk = (1 - a) * S_t + a * np.trace(S_t) / 8 * np.eye(8)
+    shrunk = (1 - a) * S_t + a * np.trace(S_t) / p * np.eye(p)
     expected = linalg.eigh(F @ F.T, shrunk, eigvals_only=True)[::-1]
     np.testing.assert_allclose(kalda.eigenvalues_, expected[:2], rtol=1e-10)
     assert kalda.shrinkage_ == a
