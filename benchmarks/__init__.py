@@ -1,0 +1,1 @@
+"""Plans, published numbers, kept results and speed measurements."""

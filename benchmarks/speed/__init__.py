@@ -1,0 +1,1 @@
+"""Peers side by side in one run: every number is a ratio."""
