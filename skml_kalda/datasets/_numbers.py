@@ -18,6 +18,7 @@ Ints = NDArray[np.int64]
 
 _WORD = 8
 _EXACT_DIGITS = 15
+_WIDEST = 64
 _POWERS_OF_TEN = 10.0 ** np.arange(_WORD + 1)
 _NUMBER_BYTES = np.isin(np.arange(256), list(b"0123456789+-.eE\0"))
 _MINUS, _DOT, _MISSING = b"-.?"
@@ -79,7 +80,10 @@ class Tokens(NamedTuple):
         where, token = where[~missing], token[~missing]
         if not where.size:
             return value
-        strings = self.strings(token, int(self.lengths(token).max()) or 1)
+        width = int(self.lengths(token).max())
+        if not 0 < width <= _WIDEST:
+            return None
+        strings = self.strings(token, width)
         if not _NUMBER_BYTES[strings.view(np.uint8)].all():
             return None
         try:
@@ -91,7 +95,7 @@ class Tokens(NamedTuple):
 
 def tokenize(block: bytes, delimiters: bytes, pad: int) -> Tokens:
     """Find the tokens of a block of whole lines; `pad` is the widest string asked for later."""
-    text = np.frombuffer(b"\0" * (_WORD - 1) + b"\n" + block + b"\0" * max(pad, _WORD), np.uint8)
+    text = np.frombuffer(b"\0" * (_WORD - 1) + b"\n" + block + b"\0" * max(pad, _WIDEST), np.uint8)
     body = text[_WORD - 1 : _WORD + len(block)]
     at = np.flatnonzero((body - ord("0")) > 9)
     kind = body[at]
