@@ -1,6 +1,7 @@
 """The reader gives what liac-arff gives, on real files and on files that hypothesis makes."""
 
 import os
+import tracemalloc
 from pathlib import Path
 
 import liac_oracle
@@ -121,6 +122,15 @@ def test_sparse_files_never_leave_the_bulk_path(monkeypatch, tmp_path):
     assert load_arff(path).data.shape == (36, 2)
 
 
+@pytest.mark.parametrize("name", ["emotions", "yeast", "scene"])
+def test_a_dense_file_is_read_in_less_than_three_times_the_memory_of_its_arrays(name):
+    tracemalloc.start()
+    found = load_arff(BUNDLED / f"{name}.arff.xz")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 3 * (found.data.nbytes + found.target.nbytes)
+
+
 decimals = st.from_regex(r"\A-?([0-9]{1,20}(\.[0-9]{0,20})?|\.[0-9]{1,20})\Z")
 scientific = st.from_regex(r"\A[+-]?[0-9]{1,3}(\.[0-9]{1,18})?[eE][+-]?[0-9]{1,3}\Z")
 
@@ -128,7 +138,7 @@ scientific = st.from_regex(r"\A[+-]?[0-9]{1,3}(\.[0-9]{1,18})?[eE][+-]?[0-9]{1,3
 @given(st.lists(decimals | scientific | st.floats(allow_nan=False).map(repr), min_size=1))
 @settings(SETTINGS, max_examples=500)
 def test_numbers_are_those_of_float_to_the_bit(texts):
-    tokens = tokenize((",".join(texts) + "\n").encode(), b",\n", 8)
+    tokens = tokenize((",".join(texts) + "\n").encode(), b",\n")
     found = tokens.numbers(np.arange(len(texts)))
     if any("inf" in text for text in texts):
         assert found is None
@@ -138,5 +148,5 @@ def test_numbers_are_those_of_float_to_the_bit(texts):
 
 @pytest.mark.parametrize("text", ["-", ".", "-.", "1-2", "1..2", "1_0", "", "0x1", "1e", "٣", " 1"])
 def test_what_is_no_plain_number_is_not_guessed_in_bulk(text):
-    tokens = tokenize(f"1,{text},2\n".encode(), b",\n", 8)
+    tokens = tokenize(f"1,{text},2\n".encode(), b",\n")
     assert tokens.numbers(np.arange(3)) is None

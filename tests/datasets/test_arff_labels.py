@@ -1,6 +1,7 @@
 """Which attributes are labels, and what their values are."""
 
 import gzip
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -159,6 +160,21 @@ def test_nominal_features_can_be_refused(tmp_path):
     with pytest.raises(ArffError, match="feature 'c' is nominal: take nominal=\"onehot\""):
         load_arff(path, nominal="error")
     assert load_arff(path, nominal="error", ignore=["c"]).feature_names == ["b"]
+
+
+def test_long_categories_are_read_in_little_memory(tmp_path):
+    path = tmp_path / "long.arff"
+    first, second = "u" * 100_000, "v" * 30
+    path.write_text(f"@relation r\n@attribute a real\n@attribute c {{{first},{second}}}\n@data\n")
+    with path.open("a") as stream:
+        stream.write(f"1,{second}\n" * 2_000 + f"2,{first}\n")
+    tracemalloc.start()
+    found = load_arff(path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert_array_equal(found.data[-2:], [[1], [2]])
+    assert (found.target[0], found.target[-1]) == (second, first)
+    assert peak < 2**24
 
 
 @pytest.mark.parametrize(
