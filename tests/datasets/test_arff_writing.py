@@ -99,6 +99,11 @@ def test_a_failed_write_keeps_the_old_file_and_leaves_nothing_behind(tmp_path):
     assert list(tmp_path.iterdir()) == [path]
 
 
+def test_a_folder_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"no such folder: '.*nowhere'"):
+        save_arff(tmp_path / "nowhere" / "r.arff", [[1.0]], [[1]])
+
+
 def test_a_stale_xml_is_not_taken_for_the_labels_of_a_new_file(tmp_path):
     (tmp_path / "r.xml").write_text("<labels/>")
     with pytest.raises(ValueError, match=r"r\.xml is beside r\.arff"):
