@@ -39,7 +39,7 @@ def dense_block(block: bytes, columns: Columns) -> NDArray[np.float64] | None:
     if _needs_a_closer_look(block):
         return None
     n_columns = columns.n_attributes
-    tokens = tokenize(block, b",\n", columns.width)
+    tokens = tokenize(block, b",\n")
     row_end = np.flatnonzero(tokens.kind[tokens.delimiter] == ord("\n"))
     n_rows = row_end.size - 1
     if not np.array_equal(row_end, np.arange(n_rows + 1) * n_columns):
@@ -53,7 +53,7 @@ def sparse_block(block: bytes, columns: Columns) -> Entries | None:
     """Read sparse rows in bulk; None where a row takes a closer look."""
     if _needs_a_closer_look(block):
         return None
-    tokens = tokenize(block, b"{ ,}\n", columns.width)
+    tokens = tokenize(block, b"{ ,}\n")
     kind = tokens.kind[tokens.delimiter]
     if not _well_formed(kind, np.diff(tokens.at[tokens.delimiter]) > 1):
         return None

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ._errors import ArffError
 from ._layout import Layout
-from ._numbers import Ints, Tokens
+from ._numbers import WIDEST, Ints, Tokens
 from ._quoting import shown
 
 __all__ = ["Columns", "Nominal"]
@@ -28,7 +28,10 @@ class Nominal:
     def read(self, tokens: Tokens, token: Ints) -> NDArray[np.float64] | None:
         """Give the numbers of the tokens, ``?`` as NaN; None where one is not declared."""
         names, values = self._lookup
-        strings = tokens.strings(token, names.dtype.itemsize + 1)
+        width = names.dtype.itemsize + 1
+        if width > WIDEST:
+            return None
+        strings = tokens.strings(token, width)
         place = np.searchsorted(names, strings)
         place[place == names.size] = 0
         return values[place] if (names[place] == strings).all() else None
@@ -64,9 +67,6 @@ class Columns:
         self.nominal = list(groups)
         self._readers = [Tokens.numbers, *(nominal.read for nominal in groups)]
         self.is_label = np.isin(np.arange(self.n_attributes), layout.labels)
-        longest = (len(c.encode()) for nominal in groups for c in nominal.categories)
-        self.width = max(longest, default=1) + 1
-        """The most bytes a category is compared with."""
         self.omitted = np.array([self._omitted(group) for group in self.group])
         """What a cell left out of a sparse row stands for: zero, or the first category."""
 

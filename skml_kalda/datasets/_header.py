@@ -52,11 +52,13 @@ def read_header(source: Source) -> Header:
 def _declaration(source: Source) -> tuple[str, str]:
     """Give the next line that says something, as its keyword and the rest."""
     while (line := source.readline()) is not None:
+        if line.lstrip().startswith(b"%"):
+            continue
         try:
             text = line.decode("utf-8-sig" if source.line == 1 else "utf-8").strip()
         except UnicodeDecodeError:
             raise source.error("not UTF-8 text; convert the file to UTF-8") from None
-        if text and not text.startswith("%"):
+        if text:
             words = text.split(maxsplit=1)
             return words[0].lower(), words[1] if len(words) > 1 else ""
     raise source.error("the file ends before @data")

@@ -12,15 +12,31 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Tokens", "tokenize"]
+__all__ = ["WIDEST", "Tokens", "tokenize"]
 
 Ints = NDArray[np.int64]
 
 _WORD = 8
 _EXACT_DIGITS = 15
+WIDEST = 64
+"""The most bytes of a token that is compared or converted in bulk."""
 _POWERS_OF_TEN = 10.0 ** np.arange(_WORD + 1)
 _NUMBER_BYTES = np.isin(np.arange(256), list(b"0123456789+-.eE\0"))
 _MINUS, _DOT, _MISSING = b"-.?"
+
+
+class _Decimals(NamedTuple):
+    """Tokens seen as decimals."""
+
+    plain: NDArray[np.bool_]
+    """Whether a token is one, and short enough to be read exactly."""
+    negative: NDArray[np.bool_]
+    point: Ints
+    """Where the digits before the point end, and how many there are."""
+    whole: Ints
+    end: Ints
+    """Where the digits after the point end, and how many there are."""
+    fraction: Ints
 
 
 class Tokens(NamedTuple):
@@ -50,6 +66,18 @@ class Tokens(NamedTuple):
 
     def numbers(self, token: Ints) -> NDArray[np.float64] | None:
         """Give the tokens as numbers, ``?`` as NaN; None where some token is no plain number."""
+        plain, negative, point, whole, end, fraction = self._decimals(token)
+        value = _digits(self.text, point, whole * plain)
+        if fraction.any():
+            scale = _POWERS_OF_TEN.take(fraction, mode="clip")
+            value *= scale
+            value += _digits(self.text, end, fraction)
+            value /= scale
+        if negative.any():
+            value = np.where(negative, -value, value)
+        return value if plain.all() else self._mend(value, token, np.flatnonzero(~plain))
+
+    def _decimals(self, token: Ints) -> _Decimals:
         before, after = self.delimiter[token], self.delimiter[token + 1]
         start, end = self.at[before] + 1, self.at[after]
         negative = (self.kind[before + 1] == _MINUS) & (self.at[before + 1] == start)
@@ -60,13 +88,7 @@ class Tokens(NamedTuple):
         digits = whole + fraction
         plain = after - before - 1 == negative.astype(np.int8) + dotted
         plain &= (digits > 0) & (digits <= _EXACT_DIGITS) & (np.maximum(whole, fraction) <= _WORD)
-        value = _digits(self.text, point, whole * plain)
-        if dotted.any():
-            scale = _POWERS_OF_TEN.take(fraction, mode="clip")
-            value = (value * scale + _digits(self.text, end, fraction)) / scale
-        if negative.any():
-            value = np.where(negative, -value, value)
-        return value if plain.all() else self._mend(value, token, np.flatnonzero(~plain))
+        return _Decimals(plain, negative, point, whole, end, fraction)
 
     def _mend(
         self, value: NDArray[np.float64], token: Ints, where: Ints
@@ -79,19 +101,23 @@ class Tokens(NamedTuple):
         where, token = where[~missing], token[~missing]
         if not where.size:
             return value
-        strings = self.strings(token, int(self.lengths(token).max()) or 1)
+        width = int(self.lengths(token).max())
+        if not 0 < width <= WIDEST:
+            return None
+        strings = self.strings(token, width)
         if not _NUMBER_BYTES[strings.view(np.uint8)].all():
             return None
         try:
-            value[where] = strings.astype(np.float64)
+            with np.errstate(over="ignore"):
+                value[where] = strings.astype(np.float64)
         except ValueError:
             return None
         return value
 
 
-def tokenize(block: bytes, delimiters: bytes, pad: int) -> Tokens:
-    """Find the tokens of a block of whole lines; `pad` is the widest string asked for later."""
-    text = np.frombuffer(b"\0" * (_WORD - 1) + b"\n" + block + b"\0" * max(pad, _WORD), np.uint8)
+def tokenize(block: bytes, delimiters: bytes) -> Tokens:
+    """Find the tokens of a block of whole lines."""
+    text = np.frombuffer(b"\0" * (_WORD - 1) + b"\n" + block + b"\0" * WIDEST, np.uint8)
     body = text[_WORD - 1 : _WORD + len(block)]
     at = np.flatnonzero((body - ord("0")) > 9)
     kind = body[at]

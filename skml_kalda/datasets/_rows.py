@@ -42,11 +42,13 @@ def sparse_rows(block: bytes, columns: Columns, source: Source) -> Entries:
 
 def _rows(block: bytes, source: Source) -> Iterator[tuple[int, str]]:
     for line, row in enumerate(block.split(b"\n"), source.line + 1):
+        if row.lstrip().startswith(b"%"):
+            continue
         try:
             text = row.decode().strip()
         except UnicodeDecodeError:
             raise source.error("not UTF-8 text; convert the file to UTF-8", line) from None
-        if text and not text.startswith("%"):
+        if text:
             yield line, text
 
 

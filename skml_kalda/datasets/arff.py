@@ -69,9 +69,9 @@ def load_arff(
     -------
     Bunch
         ``data``, an array, or a CSR matrix for sparse ARFF; missing values are NaN.
-        ``target``, an integer array of {0,1} labels, CSR if asked for, or a 1-D array of class
-        names. ``feature_names``, and ``target_names``: the labels in the order of the file (in the
-        given order for a list of names), or the classes.
+        ``target``, an integer array of {0,1} labels, CSR if asked for, or a 1-D object array of
+        class names. ``feature_names``, and ``target_names``: the labels in the order of the file
+        (in the given order for a list of names), or the classes.
 
     Raises
     ------
@@ -132,7 +132,7 @@ def as_bunch(arff: Arff, sparse_labels: bool = False) -> Bunch:
     target = arff.labels
     if arff.layout.single:
         classes = arff.layout.attributes[arff.layout.labels[0]].categories
-        names, target = list(classes), np.array(classes)[_dense(target).ravel()]
+        names, target = list(classes), np.array(classes, object)[_dense(target).ravel()]
     else:
         target = csr_matrix(target) if sparse_labels else _dense(target)
     return Bunch(

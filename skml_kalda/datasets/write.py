@@ -95,8 +95,8 @@ def _labels(target: Any, names: Sequence[str] | None) -> tuple[NDArray[Any], lis
     """Give the labels as an array of text or {0,1}, and their declarations."""
     target = target.toarray() if issparse(target) else np.asarray(target)
     if target.ndim == 1:
-        texts = target.astype(str).astype(object)
-        classes = list(dict.fromkeys(np.unique(texts) if names is None else names))
+        texts = np.array([str(name) for name in target.tolist()], object)
+        classes = list(dict.fromkeys(sorted(texts) if names is None else names))
         if not set(texts) <= set(classes):
             raise ValueError("target_names must hold every class of target")
         return texts, [("class", f"{{{','.join(map(quote, classes))}}}")]

@@ -1,0 +1,39 @@
+"""What a file holds according to liac-arff, cell by cell. Shares no code with the package."""
+
+import bz2
+import gzip
+import io
+import lzma
+from pathlib import Path
+
+import arff as liac
+import numpy as np
+
+OPENERS = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+
+
+def read(path, sparse=False):
+    """Give liac-arff's attributes, and its rows as lists (or dicts for large sparse files)."""
+    with OPENERS.get(Path(path).suffix, open)(path, "rb") as stream:
+        text = io.TextIOWrapper(stream, encoding="utf-8")
+        parsed = liac.load(text, return_type=liac.LOD if sparse else liac.DENSE)
+    return parsed["attributes"], parsed["data"]
+
+
+def expected(attributes, rows, labels):
+    """Split liac-arff's rows into data and {0,1} labels, the plain way."""
+    features = [i for i in range(len(attributes)) if i not in labels]
+    data = [[v for i in features for v in _cells(attributes[i][1], row[i])] for row in rows]
+    target = [[int(row[i]) for i in labels] for row in rows]
+    width = sum(len(_cells(attributes[i][1], None)) for i in features)
+    return (
+        np.array(data, float).reshape(len(rows), width),
+        np.array(target, int).reshape(len(rows), len(labels)),
+    )
+
+
+def _cells(kind, value):
+    """Give the numbers that one value stands for."""
+    if isinstance(kind, str) or set(kind) <= {"0", "1"}:
+        return [np.nan if value is None else float(value)]
+    return [np.nan if value is None else float(value == category) for category in kind]

@@ -1,0 +1,168 @@
+"""Broken and hostile files end in one ArffError with the file, the line and the reason."""
+
+import bz2
+import gzip
+import lzma
+import pickle
+import re
+import tracemalloc
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import skml_kalda.datasets
+from skml_kalda.datasets import ArffError, load_arff
+
+HEADER = (
+    "@relation 'r: -C 1'\n@attribute y {0,1}\n@attribute a numeric\n@attribute c {u,v}\n@data\n"
+)
+
+BROKEN = {
+    "too few values": (HEADER + "1,2,u\n0,1\n", 7, "2 values for 3 attributes"),
+    "too many values": (HEADER + "1,2,u\n0,1,u,4\n", 7, "more values than the 3 attributes"),
+    "cut off in a row": (HEADER + "1,2,u\n0,1,", 7, "an empty value"),
+    "no number": (HEADER + "1,2,u\n0,x1,u\n", 7, "'x1' is not a number, for 'a'"),
+    "no ARFF number": (HEADER + "1,1_0,u\n", 6, "'1_0' is not a number"),
+    "undeclared category": (HEADER + "% c\n\n1,2,w\n", 8, "'w' is not a declared category of 'c'"),
+    "undeclared label": (HEADER + "2,2,u\n", 6, "'2' is not a declared category of 'y'"),
+    "missing label": (HEADER + "?,2,u\n", 6, "the label 'y' is missing"),
+    "empty value": (HEADER + "1,,u\n", 6, "an empty value"),
+    "open quote": (HEADER + "1,2,'u\n", 6, 'cannot read "\'u"'),
+    "words without comma": (HEADER + "1,2 3,u\n", 6, "expected a comma before '3,u'"),
+    "unknown escape": (HEADER + "1,2,'\\q'\n", 6, "unknown escape"),
+    "index out of range": (HEADER + "{0 1}\n{3 1}\n", 7, "index 3 is out of range: 3 attributes"),
+    "huge index": (HEADER + "{99999999999999999999 1}\n", 6, "cannot read"),
+    "index twice": (HEADER + "{1 1,1 2}\n", 6, "index 1 comes twice"),
+    "negative index": (HEADER + "{-1 1}\n", 6, "cannot read '-1 1'"),
+    "sparse row cut off": (HEADER + "{0 1}\n{0 1,1", 7, "expected a sparse row in braces"),
+    "sparse without value": (HEADER + "{0 1}\n{0}\n", 7, "cannot read '0'"),
+    "dense row among sparse": (HEADER + "{0 1}\n1,2,u\n", 7, "expected a sparse row in braces"),
+    "sparse row among dense": (HEADER + "1,2,u\n{0 1}\n", 7, "a sparse row among dense ones"),
+    "duplicate attribute": (
+        "@relation r\n@attribute 'a b' real\n@attribute \"a b\" real\n@data\n",
+        3,
+        "the attribute 'a b' is declared twice",
+    ),
+    "unknown type": ("@relation r\n@attribute a complex\n", 2, "has the unknown type 'complex'"),
+    "no type": ("@relation r\n@attribute a\n", 2, "has the unknown type ''"),
+    "no name": ("@relation r\n@attribute\n", 2, "cannot read a name"),
+    "category twice": ("@relation r\n@attribute a {x,x}\n", 2, "the same category twice"),
+    "no category": ("@relation r\n@attribute a {}\n", 2, "an empty value"),
+    "no closing brace": ("@relation r\n@attribute a {x,y\n", 2, "no closing brace"),
+    "no relation": ("@attribute a real\n", 1, "@attribute is out of place"),
+    "two relations": ("@relation a\n@relation b\n", 2, "@relation is out of place"),
+    "no attribute": ("@relation a\n@data\n", 2, "@data is out of place"),
+    "no data": ("@relation a\n@attribute a real\n", 2, "the file ends before @data"),
+    "empty file": ("", 0, "the file ends before @data"),
+    "something else": ("a,b\n1,2\n", 1, "expected @relation, @attribute or @data, found 'a,b'"),
+}
+
+
+@pytest.mark.parametrize("case", BROKEN)
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+def test_broken_text(tmp_path, case, line_end):
+    text, line, reason = BROKEN[case]
+    path = tmp_path / "broken.arff"
+    path.write_bytes(text.replace("\n", line_end).encode())
+    with pytest.raises(ArffError, match=re.escape(reason)) as caught:
+        load_arff(path)
+    assert caught.value.line == line
+    assert str(caught.value).startswith(f"{path}, line {line}: ")
+
+
+def test_the_line_is_right_far_down_a_large_file(tmp_path):
+    path = tmp_path / "long.arff"
+    path.write_text(HEADER + "1,2.5,u\n" * 60_000 + "% comment\n\n1,2.5,w\n" + "1,2.5,u\n" * 9)
+    with pytest.raises(ArffError) as caught:
+        load_arff(path)
+    assert caught.value.line == 5 + 60_000 + 2 + 1
+
+
+def test_numeric_labels_other_than_0_and_1(tmp_path):
+    path = tmp_path / "r.arff"
+    path.write_text("@relation r\n@attribute y real\n@attribute a real\n@data\n1,5\n0.5,5\n")
+    with pytest.raises(ArffError, match=r"line 6: the label 'y' is 0\.5, neither 0 nor 1"):
+        load_arff(path, labels=1)
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("suffix", ["", ".gz", ".bz2", ".xz"])
+def test_binary_rubbish(tmp_path, seed, suffix):
+    path = tmp_path / f"rubbish.arff{suffix}"
+    path.write_bytes(np.random.default_rng(seed).bytes(5_000))
+    with pytest.raises(ArffError):
+        load_arff(path)
+
+
+def test_rubbish_among_the_data(tmp_path):
+    path = tmp_path / "rubbish.arff"
+    path.write_bytes(HEADER.encode() + b"1,2,u\n\xff\xfe\x00\n")
+    with pytest.raises(ArffError, match="line 7: not UTF-8 text"):
+        load_arff(path)
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
+def test_a_compressed_file_that_is_cut_short(tmp_path, pack):
+    suffix = {"gzip": ".gz", "bz2": ".bz2", "lzma": ".xz"}[pack.__module__]
+    path = tmp_path / f"cut.arff{suffix}"
+    rows = np.random.default_rng(0).random(5_000)
+    packed = pack((HEADER + "".join(f"1,{x},u\n" for x in rows)).encode())
+    path.write_bytes(packed[: len(packed) // 2])
+    with pytest.raises(ArffError, match="damaged or cut short"):
+        load_arff(path)
+
+
+@pytest.mark.parametrize("start", ["", "@relation r\n@attribute a {", HEADER, HEADER + "1,2,'"])
+def test_a_line_of_100_mb_is_refused_in_little_memory(tmp_path, start):
+    path = tmp_path / "line.arff"
+    with path.open("w") as stream:
+        stream.write(start)
+        for _ in range(100):
+            stream.write("1," * 500_000)
+    tracemalloc.start()
+    with pytest.raises(ArffError, match="a line longer than 16777216 bytes"):
+        load_arff(path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2**27
+
+
+BOMB = '<!DOCTYPE x [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;">]><labels><label name="&b;"/></labels>'
+
+
+@pytest.mark.parametrize(
+    ("xml", "reason"),
+    [
+        (BOMB, "line 1: a document type declaration is not accepted"),
+        ("<labels><label name='y'></labels>", "line 1: not well-formed XML"),
+        ("<labels>\n<label/></labels>", "line 2: a <label> without a name"),
+        ("<labels></labels>", "no <label name="),
+        ("<html><label name='y'/></html>", "<html> is out of place"),
+        ("<labels><label name='y'/><label name='y'/></labels>", "'y' is listed twice"),
+        ("<labels><label name='z'/></labels>", "names 'z', and the file has no such attribute"),
+        ("", "not well-formed XML"),
+        ("\x00\x01", "not well-formed XML"),
+    ],
+)
+def test_wrong_xml(tmp_path, xml, reason):
+    path = tmp_path / "r.arff"
+    path.write_text(HEADER + "1,2,u\n")
+    path.with_suffix(".xml").write_text(xml)
+    with pytest.raises(ArffError, match=re.escape(reason)):
+        load_arff(path)
+
+
+def test_a_file_that_does_not_exist_is_said_to_be_so(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        load_arff(tmp_path / "nowhere.arff")
+
+
+def test_arff_error_survives_pickling():
+    error = ArffError("why", path="a.arff", line=3)
+    assert str(pickle.loads(pickle.dumps(error))) == "a.arff, line 3: why"
+
+
+def test_no_pickle_is_ever_loaded():
+    for path in Path(skml_kalda.datasets.__file__).parent.glob("*.py"):
+        assert not re.search(r"pickle|joblib|marshal|np\.load|eval\(|exec\(", path.read_text())

@@ -1,0 +1,221 @@
+"""Which attributes are labels, and what their values are."""
+
+import gzip
+import tracemalloc
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from scipy.sparse import issparse
+
+from skml_kalda.datasets import ArffError, load_arff
+
+HEADER = """@relation toy
+@attribute a numeric
+@attribute 'tag one' {0,1}
+@attribute b numeric
+@attribute tag2 {1,0}
+@data
+"""
+ROWS = "1,1,2,0\n3,0,4,1\n5,1,6,1\n"
+
+
+@pytest.fixture
+def toy(tmp_path):
+    path = tmp_path / "toy.arff"
+    path.write_text(HEADER + ROWS)
+    return path
+
+
+def write_xml(path, body):
+    path.write_text(f'<?xml version="1.0" encoding="utf-8"?>\n{body}')
+    return path
+
+
+NESTED = '<labels><label name="tag2"><label name="tag one"/></label></labels>'
+SPACED = '<labels xmlns="http://mulan.sourceforge.net/labels">{}</labels>'.format(
+    '<label name="tag2"></label><label name="tag one"></label>'
+)
+PREFIXED = '<m:labels xmlns:m="urn:m"><m:label name="tag2"/><m:label name="tag one"/></m:labels>'
+
+
+@pytest.mark.parametrize("body", [NESTED, SPACED, PREFIXED])
+def test_xml_labels_match_by_name_in_the_order_of_the_file(toy, tmp_path, body):
+    found = load_arff(toy, labels=write_xml(tmp_path / "other.xml", body))
+    assert found.target_names == ["tag one", "tag2"]
+    assert found.feature_names == ["a", "b"]
+    assert_array_equal(found.target, [[1, 0], [0, 1], [1, 1]])
+    assert_array_equal(found.data, [[1, 2], [3, 4], [5, 6]])
+
+
+def test_none_takes_the_xml_beside_the_file(toy):
+    write_xml(toy.with_suffix(".xml"), '<labels><label name="tag2"/></labels>')
+    assert load_arff(toy).target_names == ["tag2"]
+
+
+def test_none_takes_the_xml_beside_a_compressed_file(toy):
+    packed = toy.with_name("toy.arff.gz")
+    packed.write_bytes(gzip.compress(toy.read_bytes()))
+    write_xml(toy.with_suffix(".xml"), '<labels><label name="tag one"/></labels>')
+    assert load_arff(packed).target_names == ["tag one"]
+
+
+def test_the_xml_beside_the_file_goes_before_the_option_of_the_relation(toy):
+    toy.write_text(toy.read_text().replace("toy", "'toy: -C -1'", 1))
+    assert load_arff(toy).target_names == ["tag2"]
+    write_xml(toy.with_suffix(".xml"), '<labels><label name="tag one"/></labels>')
+    assert load_arff(toy).target_names == ["tag one"]
+
+
+@pytest.mark.parametrize(
+    ("option", "names"), [("-C 1", ["y1"]), ("-C -1", ["y3"]), ("-C 2 -S 9", ["y1", "y2"])]
+)
+def test_meka_option_counts_from_the_front_or_from_the_back(tmp_path, option, names):
+    path = tmp_path / "meka.arff"
+    lines = "".join(f"@attribute y{i} {{0,1}}\n" for i in (1, 2, 3))
+    path.write_text(f"@relation 'meka: {option}'\n{lines}@data\n1,0,1\n")
+    assert load_arff(path).target_names == names
+
+
+def test_a_list_of_names_keeps_its_order(toy):
+    found = load_arff(toy, labels=["tag2", "tag one"])
+    assert found.target_names == ["tag2", "tag one"]
+    assert_array_equal(found.target, [[0, 1], [1, 0], [1, 1]])
+
+
+def test_labels_may_be_sparse(toy):
+    found = load_arff(toy, labels=["tag2", "tag one"], sparse_labels=True)
+    assert issparse(found.target)
+    assert found.target.format == "csr"
+    assert_array_equal(found.target.toarray(), [[0, 1], [1, 0], [1, 1]])
+
+
+def test_a_single_nominal_attribute_is_the_class(tmp_path):
+    path = tmp_path / "class.arff"
+    path.write_text("@relation r\n@attribute c {red,'sea green'}\n@attribute a real\n@data\n")
+    with path.open("a") as stream:
+        stream.write("'sea green',1\nred,2\n")
+    found = load_arff(path)
+    assert_array_equal(found.target, ["sea green", "red"])
+    assert found.target_names == ["red", "sea green"]
+    assert found.target.ndim == 1
+
+
+def test_a_last_attribute_called_class_is_the_class(tmp_path):
+    path = tmp_path / "class.arff"
+    path.write_text("@relation r\n@attribute f {a,b}\n@attribute Class {x,y}\n@data\nb,y\na,x\n")
+    found = load_arff(path)
+    assert found.target.tolist() == ["y", "x"]
+    assert found.feature_names == ["f=a", "f=b"]
+    assert_array_equal(found.data, [[0, 1], [1, 0]])
+
+
+@pytest.mark.parametrize(("declared", "cells"), [("{FALSE,TRUE}", "TRUE,FALSE"), ("real", "1,0")])
+def test_truth_values_and_numbers_are_labels_too(tmp_path, declared, cells):
+    path = tmp_path / "openml.arff"
+    lines = f"@relation r\n@attribute y1 {declared}\n@attribute y2 {declared}\n@attribute a real\n"
+    path.write_text(f"{lines}@data\n{cells},7\n")
+    assert_array_equal(load_arff(path, labels=2).target, [[1, 0]])
+
+
+def test_sparse_cells_left_out_are_the_first_category(tmp_path):
+    path = tmp_path / "sparse.arff"
+    path.write_text(
+        "@relation 'r: -C 2'\n@attribute y {0,1}\n@attribute z {1,0}\n@attribute a real\n"
+        "@attribute b {1,0}\n@attribute c {u,v}\n@data\n{}\n{0 1,1 0,2 5,3 0,4 v}\n{4 ?}\n"
+    )
+    found = load_arff(path)
+    assert_array_equal(found.target, [[0, 1], [1, 0], [0, 1]])
+    nan = np.nan
+    assert_array_equal(found.data.toarray(), [[0, 1, 1, 0], [5, 0, 0, 1], [0, 1, nan, nan]])
+    assert found.feature_names == ["a", "b", "c=u", "c=v"]
+
+
+@pytest.mark.parametrize("line_end", ["\r", "\r\n", "\n"])
+def test_every_line_end_is_known(tmp_path, line_end):
+    path = tmp_path / "toy.arff"
+    path.write_bytes((HEADER + ROWS).replace("\n", line_end).encode())
+    assert_array_equal(load_arff(path, labels=["tag2"]).target, [[0], [1], [1]])
+
+
+def test_shape_comes_from_the_header_and_the_row_count(tmp_path):
+    path = tmp_path / "sparse.arff"
+    lines = "".join(f"@attribute a{i} numeric\n" for i in range(50))
+    path.write_text(
+        f"@relation 'r: -C 1'\n@attribute y {{0,1}}\n{lines}@data\n{{}}\n{{1 2}}\n{{}}\n"
+    )
+    assert load_arff(path).data.shape == (3, 50)
+
+
+def test_strings_and_dates_can_be_left_out(tmp_path):
+    path = tmp_path / "string.arff"
+    path.write_text(
+        "@relation 'r: -C 1'\n@attribute y {0,1}\n@attribute id string\n"
+        "@attribute day date 'yyyy-MM-dd'\n@attribute a numeric % with a comment\n"
+        "@data\n1,'x, y',\"2001-01-01\",2\n0,plain,?,3\n"
+    )
+    with pytest.raises(ArffError, match="'id' is a string: leave it out"):
+        load_arff(path)
+    assert_array_equal(load_arff(path, ignore=["id", "day"]).data, [[2], [3]])
+
+
+def test_nominal_features_can_be_refused(tmp_path):
+    path = tmp_path / "nominal.arff"
+    path.write_text(
+        "@relation 'r: -C 1'\n@attribute y {0,1}\n@attribute b {1,0}\n@attribute c {u,v}\n@data\n"
+    )
+    with pytest.raises(ArffError, match="feature 'c' is nominal: take nominal=\"onehot\""):
+        load_arff(path, nominal="error")
+    assert load_arff(path, nominal="error", ignore=["c"]).feature_names == ["b"]
+
+
+def test_long_categories_are_read_in_little_memory(tmp_path):
+    path = tmp_path / "long.arff"
+    first, second = "u" * 100_000, "v" * 30
+    path.write_text(f"@relation r\n@attribute a real\n@attribute c {{{first},{second}}}\n@data\n")
+    with path.open("a") as stream:
+        stream.write(f"1,{second}\n" * 2_000 + f"2,{first}\n")
+    tracemalloc.start()
+    found = load_arff(path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert_array_equal(found.data[-2:], [[1], [2]])
+    assert (found.target[0], found.target[-1]) == (second, first)
+    assert peak < 2**24
+
+
+@pytest.mark.parametrize(
+    ("labels", "reason"),
+    [
+        (["nowhere"], "labels names 'nowhere', and the file has no such attribute"),
+        (["tag2", "tag2"], "labels names an attribute twice"),
+        (0, "0 labels asked for, 4 attributes declared"),
+        (-9, "-9 labels asked for"),
+        (-2, "no label|not declared|neither 0 nor 1"),
+        (None, "which of 2 nominal attributes are the labels"),
+    ],
+)
+def test_wrong_labels_end_in_one_arff_error(toy, labels, reason):
+    with pytest.raises(ArffError, match=reason) as caught:
+        load_arff(toy, labels=labels)
+    assert caught.value.path == toy
+
+
+def test_every_attribute_a_label_leaves_no_feature(tmp_path):
+    path = tmp_path / "r.arff"
+    path.write_text("@relation r\n@attribute y {0,1}\n@data\n1\n")
+    with pytest.raises(ArffError, match="no feature is left"):
+        load_arff(path, labels=1)
+
+
+@pytest.mark.parametrize("labels", [True, 1.5, []])
+def test_labels_of_another_type_are_refused(toy, labels):
+    with pytest.raises(TypeError, match="labels must be"):
+        load_arff(toy, labels=labels)
+
+
+def test_wrong_options_are_named(toy):
+    with pytest.raises(ValueError, match="nominal must be"):
+        load_arff(toy, nominal="drop")
+    with pytest.raises(TypeError, match="ignore must be a list"):
+        load_arff(toy, ignore="a")

@@ -1,0 +1,177 @@
+"""Data sets by name: where they are looked for, and what is checked."""
+
+import os
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_array_equal
+
+from skml_kalda.datasets import (
+    ArffError,
+    FetchError,
+    get_data_home,
+    list_datasets,
+    load_dataset,
+    save_arff,
+)
+from skml_kalda.datasets.home import find_file
+from skml_kalda.datasets.manifest import read_manifest
+
+SIZES = {"emotions": (593, 72, 6), "yeast": (2417, 103, 14), "scene": (2407, 294, 6)}
+PAPER = "emotions yeast scene msrc-mom msrc-sift barcelona caltec07 caltec20 msrc att binalpha"
+PAPER += " mnist umist pie"
+MORE = "bibtex tmc2007-500 imdb enron medical delicious cal500 flags"
+
+
+@pytest.fixture(autouse=True)
+def no_data_home(monkeypatch, tmp_path):
+    home = os.environ.get("SKML_KALDA_DATA")
+    monkeypatch.setenv("SKML_KALDA_DATA", str(tmp_path / "empty"))
+    return home
+
+
+def test_every_data_set_of_the_paper_and_eight_more_have_a_manifest():
+    assert list_datasets() == sorted(f"{PAPER} {MORE}".split())
+
+
+@pytest.mark.parametrize("name", f"{PAPER} {MORE}".split())
+def test_manifests_are_complete(name):
+    manifest = read_manifest(name)
+    assert manifest.task in {"multilabel", "singlelabel"}
+    assert all((manifest.title, manifest.origin, manifest.licence, manifest.citation))
+    assert abs(manifest.labels) == (manifest.K if manifest.task == "multilabel" else 0)
+    for source in manifest.sources:
+        assert source.url.startswith("https://")
+        assert re.fullmatch("[0-9a-f]{64}", source.sha256)
+        assert source.size > 0
+    assert name in manifest.describe()
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_bundled_sets_load_offline(name):
+    n, p, k = SIZES[name]
+    bunch = load_dataset(name, download=False)
+    assert bunch.data.shape == (n, p)
+    assert bunch.target.shape == (n, k)
+    assert len(bunch.feature_names) == p
+    assert len(bunch.target_names) == k
+    assert set(np.unique(bunch.target)) == {0, 1}
+    assert bunch.DESCR.startswith(name)
+    assert bunch.frame is None
+
+
+@pytest.mark.parametrize(("name", "n_train"), [("emotions", 391), ("yeast", 1500), ("scene", 1211)])
+def test_the_published_parts_make_up_the_whole(name, n_train):
+    data, target = load_dataset(name, return_X_y=True)
+    train, test = (load_dataset(name, split=part) for part in ("train", "test"))
+    assert len(train.data) == n_train
+    assert_array_equal(np.concatenate([train.data, test.data]), data)
+    assert_array_equal(np.concatenate([train.target, test.target]), target)
+
+
+def test_frames_carry_names():
+    bunch = load_dataset("emotions", as_frame=True)
+    assert isinstance(bunch.data, pd.DataFrame)
+    assert list(bunch.target.columns) == bunch.target_names
+    assert list(bunch.frame.columns) == bunch.feature_names + bunch.target_names
+    assert_array_equal(bunch.data.to_numpy(), load_dataset("emotions").data)
+
+
+def _save(name, folder, n=None, p=None, k=None, shift=0):
+    """Write made-up data of the size that a manifest tells, or nearly."""
+    manifest = read_manifest(name)
+    n, p, k = n or manifest.n, p or manifest.p, k or manifest.K
+    folder.mkdir(parents=True, exist_ok=True)
+    target = np.zeros((n, k), int)
+    target.ravel()[: round(float(manifest.cardinality) * manifest.n) + shift] = 1
+    save_arff(folder / f"{name}.arff", np.ones((n, p)), target, dialect="mulan")
+
+
+def test_the_data_home_goes_before_the_package(tmp_path):
+    _save("emotions", tmp_path)
+    assert (load_dataset("emotions", data_home=tmp_path).data == 1).all()
+    assert (load_dataset("emotions").data != 1).any()
+
+
+def test_published_parts_come_from_the_package_where_the_row_order_is_known(tmp_path):
+    _save("emotions", tmp_path)
+    assert (load_dataset("emotions", split="train", data_home=tmp_path).data != 1).any()
+
+
+@pytest.mark.parametrize("folder", ["", "multilabel"])
+def test_the_data_home_may_have_a_folder_for_each_task(tmp_path, folder):
+    _save("flags", tmp_path / folder)
+    assert load_dataset("flags", data_home=tmp_path, download=False).data.shape == (194, 19)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"n": 193}, "n is 193, the manifest of 'flags' says 194"),
+        ({"p": 18}, "p is 18, the manifest of 'flags' says 19"),
+        ({"shift": 1}, "cardinality is 3.3969072, the manifest of 'flags' says 3.392"),
+        ({"shift": -1}, "cardinality is 3.3865979, the manifest of 'flags' says 3.392"),
+    ],
+)
+def test_a_file_that_differs_from_its_manifest_is_refused(tmp_path, change, reason):
+    _save("flags", tmp_path, **change)
+    with pytest.raises(ArffError, match=reason):
+        load_dataset("flags", data_home=tmp_path, download=False)
+
+
+def test_a_class_more_than_the_manifest_says_is_refused(tmp_path):
+    names = [f"c{i}" for i in range(41)]
+    target = [names[i % 40] for i in range(400)]
+    save_arff(tmp_path / "att.arff", np.ones((400, 644)), target, target_names=names)
+    with pytest.raises(ArffError, match="K is 41, the manifest of 'att' says 40"):
+        load_dataset("att", data_home=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "advice"),
+    [
+        ("barcelona", "put barcelona.arff .* no public copy was found"),
+        ("msrc", "put msrc7.arff"),
+        ("msrc-mom", "make it with: python -m skml_kalda.datasets build msrc IMAGES_DIR"),
+    ],
+)
+def test_an_absent_data_set_says_how_to_get_it(tmp_path, name, advice):
+    with pytest.raises(FetchError, match=f"the data set '{name}' is not here: .*{advice}"):
+        load_dataset(name, data_home=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        ({"name": "emotion"}, "name 'emotion' is not a data set; did you mean 'emotions'"),
+        ({"name": "../secret"}, "is not a data set"),
+        ({"name": "emotions", "split": "both"}, 'split must be None, "train" or "test"'),
+        ({"name": "bibtex", "split": "train"}, "bibtex has no published parts"),
+    ],
+)
+def test_wrong_arguments_are_named(arguments, reason):
+    with pytest.raises(ValueError, match=reason):
+        load_dataset(**arguments)
+
+
+def test_the_data_home_comes_from_the_environment(monkeypatch, tmp_path):
+    assert get_data_home() == tmp_path / "empty"
+    assert get_data_home(tmp_path) == tmp_path
+    monkeypatch.delenv("SKML_KALDA_DATA")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr("sys.platform", "linux")
+    assert get_data_home() == tmp_path / "skml_kalda"
+
+
+@pytest.mark.parametrize("name", f"{PAPER} {MORE}".split())
+def test_what_is_in_the_data_home_loads(no_data_home, name):
+    if no_data_home is None or find_file(read_manifest(name), Path(no_data_home)) is None:
+        pytest.skip("SKML_KALDA_DATA is not set, or has no such file")
+    manifest = read_manifest(name)
+    bunch = load_dataset(name, data_home=no_data_home, download=False)
+    assert bunch.data.shape == (manifest.n, manifest.p)
+    assert len(bunch.target_names) == manifest.K
+    assert bunch.target.shape[0] == manifest.n
