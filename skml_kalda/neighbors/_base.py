@@ -73,7 +73,7 @@ class NeighborCountClassifier(MLClassifierBase):
         X, y = validate_data(self, X, y, accept_sparse="csr", multi_output=True)
         self._label_cache, classes = indicator(y)
         self._num_instances, self._num_labels = self._label_cache.shape
-        self.classes_ = classes if y.ndim == 1 else [np.arange(2)] * self._num_labels
+        self.classes_ = classes if y.ndim == 1 else np.tile([0, 1], (self._num_labels, 1))
         self._check_enough_rows()
         self.knn_ = NearestNeighbors(n_neighbors=self.k, metric=self.metric, n_jobs=self.n_jobs)
         self.knn_.fit(X)
@@ -134,10 +134,13 @@ class NeighborCountClassifier(MLClassifierBase):
 
     def _is_single_label(self) -> bool:
         check_is_fitted(self)
-        return isinstance(self.classes_, np.ndarray)
+        return self.classes_.ndim == 1
+
+    def _rows_needed(self) -> int:
+        return self.k + self._ignored()
 
     def _check_enough_rows(self) -> None:
-        needed = self.k + self._ignored()
+        needed = self._rows_needed()
         if self._num_instances < needed:
             raise ValueError(
                 f"k={self.k} needs at least {needed} training rows, but X has "

@@ -28,9 +28,9 @@ class BinaryRelevanceKNN(NeighborCountClassifier):
 
     Attributes
     ----------
-    classes_ : list of K ndarrays, or ndarray of shape (K,)
-        For an indicator `y` the two values 0 and 1 of each label, also of a label that is
-        constant in `y`; for a 1-D `y` its class labels.
+    classes_ : ndarray of shape (K, 2) or (K,)
+        For an indicator `y` the values 0 and 1 of each label, even if it is constant in `y`; for
+        a 1-D `y` its class labels.
     knn_ : sklearn.neighbors.NearestNeighbors
         The fitted neighbour search.
     n_features_in_ : int

@@ -13,7 +13,7 @@ from skml_kalda.neighbors._base import NeighborCountClassifier
 
 
 class MLkNN(NeighborCountClassifier):
-    """Multi-label k nearest neighbours with Bayesian inference.
+    r"""Multi-label k nearest neighbours with Bayesian inference.
 
     A drop-in for :class:`skmultilearn.adapt.MLkNN`: the same parameters, the same predictions
     and probabilities, without its loops over rows and labels, for every form of `X` and `y`.
@@ -37,9 +37,9 @@ class MLkNN(NeighborCountClassifier):
 
     Attributes
     ----------
-    classes_ : list of K ndarrays, or ndarray of shape (K,)
-        For an indicator `y` the two values 0 and 1 of each label, also of a label that is
-        constant in `y`; for a 1-D `y` its class labels.
+    classes_ : ndarray of shape (K, 2) or (K,)
+        For an indicator `y` the values 0 and 1 of each label, even if it is constant in `y`; for
+        a 1-D `y` its class labels.
     knn_ : sklearn.neighbors.NearestNeighbors
         The fitted neighbour search.
     n_features_in_ : int
@@ -56,7 +56,7 @@ class MLkNN(NeighborCountClassifier):
     For label l let C_l(x) be the number of the k neighbours of x that carry it. With the event
     H_l that x carries the label, the answer is yes where
 
-    .. math:: P(H_l) P(C_l | H_l) \\ge P(\\bar H_l) P(C_l | \\bar H_l),
+    .. math:: P(H_l) P(C_l | H_l) \ge P(\bar H_l) P(C_l | \bar H_l),
 
     all four estimated by counting on the training set, smoothed by `s`. The probability is the
     left side divided by the sum of both. With `include_self=True` each training point meets
@@ -113,6 +113,9 @@ class MLkNN(NeighborCountClassifier):
 
     def _ignored(self) -> int:
         return self.ignore_first_neighbours
+
+    def _rows_needed(self) -> int:
+        return super()._rows_needed() + (not self.include_self)
 
     def _fit_counts(self, X: Any) -> None:
         n, s = self._num_instances, self.s
