@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator, _fit_context
 from sklearn.neighbors import VALID_METRICS, NearestNeighbors
 from sklearn.utils import ClassifierTags, Tags, gen_batches
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 from skmultilearn.base import MLClassifierBase
 
 from skml_kalda._labels import indicator
@@ -68,12 +68,13 @@ class NeighborCountClassifier(MLClassifierBase):
         self
             The fitted classifier.
         """
-        # What predict gives back depends on what y was before validation made it an array.
-        self._sparse_form = _sparse_form(y)
-        X, y = validate_data(self, X, y, accept_sparse="csr", multi_output=True)
         self._label_cache, classes = indicator(y)
+        X = validate_data(self, X, accept_sparse="csr")
+        check_consistent_length(X, self._label_cache)
         self._num_instances, self._num_labels = self._label_cache.shape
-        self.classes_ = classes if y.ndim == 1 else np.tile([0, 1], (self._num_labels, 1))
+        self._sparse_form = _sparse_form(y)
+        single_label = self._sparse_form is None and np.asarray(y).ndim == 1
+        self.classes_ = classes if single_label else np.tile([0, 1], (self._num_labels, 1))
         self._check_enough_rows()
         self.knn_ = NearestNeighbors(n_neighbors=self.k, metric=self.metric, n_jobs=self.n_jobs)
         self.knn_.fit(X)
