@@ -59,6 +59,4 @@ def test_with_a_1d_y_it_is_scikit_learns_classifier(k):
     ours, theirs = BinaryRelevanceKNN(k=k).fit(X, y), KNeighborsClassifier(k).fit(X, y)
     assert_array_equal(ours.classes_, theirs.classes_)
     assert_array_equal(ours.predict(X_test), theirs.predict(X_test))
-    np.testing.assert_allclose(
-        ours.predict_proba(X_test), theirs.predict_proba(X_test), rtol=1e-15
-    )
+    np.testing.assert_allclose(ours.predict_proba(X_test), theirs.predict_proba(X_test), rtol=1e-15)

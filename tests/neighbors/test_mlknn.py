@@ -57,9 +57,7 @@ def test_equals_the_frameworks_on_bundled_data(name, params):
 
 def test_equals_the_frameworks_on_sparse_bundled_data():
     X, y, X_test = bundled("emotions")
-    assert_same_as_framework(
-        sparse.csr_matrix(X), sparse.csr_matrix(y), sparse.csr_matrix(X_test)
-    )
+    assert_same_as_framework(sparse.csr_matrix(X), sparse.csr_matrix(y), sparse.csr_matrix(X_test))
 
 
 def zhang_zhou(X, y, X_test, k, s):
