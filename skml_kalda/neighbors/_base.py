@@ -68,13 +68,12 @@ class NeighborCountClassifier(MLClassifierBase):
         self
             The fitted classifier.
         """
-        self._label_cache, classes = indicator(y)
+        self._label_cache, classes, is_matrix = indicator(y)
         X = validate_data(self, X, accept_sparse="csr")
         check_consistent_length(X, self._label_cache)
         self._num_instances, self._num_labels = self._label_cache.shape
         self._sparse_form = _sparse_form(y)
-        single_label = self._sparse_form is None and np.asarray(y).ndim == 1
-        self.classes_ = classes if single_label else np.tile([0, 1], (self._num_labels, 1))
+        self.classes_ = np.tile([0, 1], (self._num_labels, 1)) if is_matrix else classes
         self._check_enough_rows()
         self.knn_ = NearestNeighbors(n_neighbors=self.k, metric=self.metric, n_jobs=self.n_jobs)
         self.knn_.fit(X)

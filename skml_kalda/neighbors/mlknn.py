@@ -83,8 +83,8 @@ class MLkNN(NeighborCountClassifier):
     array([[1, 0],
            [0, 1]])
     >>> classifier.predict_proba([[0.05], [2.15]]).round(3)
-    array([[0.8  , 0.273],
-           [0.2  , 0.857]])
+    array([[0.8  , 0.455],
+           [0.2  , 0.833]])
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
