@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn import get_config
-from sklearn.base import BaseEstimator, _fit_context
+from sklearn.base import _fit_context
 from sklearn.neighbors import VALID_METRICS, NearestNeighbors
 from sklearn.utils import ClassifierTags, Tags, gen_batches
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -38,18 +38,14 @@ class NeighborCountClassifier(MLClassifierBase):
         "n_jobs": [Integral, None],
     }
 
-    # The framework's own pair reads a list that __init__ would have to set; scikit-learn's
-    # reads the signature, and so leaves an unfitted estimator with its parameters only.
-    get_params = BaseEstimator.get_params
-    set_params = BaseEstimator.set_params
-
     k: int
     metric: Any
     n_jobs: int | None
 
     @property
     def copyable_attrs(self) -> list[str]:
-        """The names of the parameters, as scikit-multilearn's base class has them."""
+        """The names of the parameters, which scikit-multilearn's get_params reads."""
+        # Read from the signature: what __init__ sets are the parameters, and nothing else.
         return self._get_param_names()
 
     @_fit_context(prefer_skip_nested_validation=True)
