@@ -1,0 +1,76 @@
+"""Binary relevance with k nearest neighbours, searched once for all labels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skml_kalda.neighbors._base import NeighborCountClassifier
+
+
+class BinaryRelevanceKNN(NeighborCountClassifier):
+    """One nearest-neighbour vote per label, with one search for all labels.
+
+    The predictions and probabilities of scikit-multilearn's
+    ``BinaryRelevance(KNeighborsClassifier(k))``, which searches the same neighbours again for
+    each label.
+
+    Parameters
+    ----------
+    k : int, default=10
+        Number of neighbours that vote.
+    n_jobs : int or None, default=None
+        Number of parallel jobs of the neighbour search; -1 means all processors.
+    metric : str or callable, default="minkowski"
+        Distance, as of :class:`sklearn.neighbors.NearestNeighbors`; the default is Euclidean.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (K, 2) or (K,)
+        For an indicator `y` the values 0 and 1 of each label, even if it is constant in `y`; for
+        a 1-D `y` its class labels.
+    knn_ : sklearn.neighbors.NearestNeighbors
+        The fitted neighbour search.
+    n_features_in_ : int
+        Number of features seen during fit.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if `X` had string names for all of them.
+
+    See Also
+    --------
+    MLkNN : Weighs the count against how often it occurs with and without the label.
+
+    Notes
+    -----
+    The probability of a label is the fraction of the k neighbours that carry it; it is
+    predicted where more than half of them do, so half of an even k is not enough.
+
+    A 1-D `y` is taken as one class label per row, and the most frequent class is predicted, as
+    by :class:`sklearn.neighbors.KNeighborsClassifier`.
+
+    Examples
+    --------
+    >>> from skml_kalda import BinaryRelevanceKNN
+    >>> X = [[0.0], [0.1], [0.2], [2.0], [2.1], [2.2]]
+    >>> y = [[1, 0], [1, 0], [1, 1], [0, 1], [0, 1], [0, 1]]
+    >>> classifier = BinaryRelevanceKNN(k=3).fit(X, y)
+    >>> classifier.predict([[0.05], [2.15]])
+    array([[1, 0],
+           [0, 1]])
+    >>> classifier.predict_proba([[0.05], [2.15]]).round(3)
+    array([[1.   , 0.333],
+           [0.   , 1.   ]])
+    """
+
+    def __init__(
+        self, k: int = 10, n_jobs: int | None = None, *, metric: Any = "minkowski"
+    ) -> None:
+        self.k = k
+        self.n_jobs = n_jobs
+        self.metric = metric
+
+    def _tables(self) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        counts = np.tile(np.arange(self.k + 1), (self._num_labels, 1))
+        return counts / self.k, 2 * counts > self.k

@@ -1,0 +1,282 @@
+"""What both neighbour classifiers owe to scikit-learn and to scikit-multilearn."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import tracemalloc
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from numpy.testing import assert_array_equal
+from scipy import sparse
+from sklearn.base import clone, is_classifier
+from sklearn.metrics import accuracy_score, get_scorer
+from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
+from sklearn.utils import get_tags
+from sklearn.utils.estimator_checks import (
+    check_dataframe_column_names_consistency,
+    check_inplace_ensure_writeable,
+    check_param_validation,
+    parametrize_with_checks,
+)
+from skmultilearn.base import MLClassifierBase
+from skmultilearn.ensemble import RakelD
+from skmultilearn.problem_transform import BinaryRelevance, LabelPowerset
+
+from skml_kalda.neighbors import BinaryRelevanceKNN, MLkNN
+
+from .conftest import dense, smooth_data
+
+CLASSIFIERS = [MLkNN(k=3), MLkNN(k=3, include_self=False), BinaryRelevanceKNN(k=3)]
+both = pytest.mark.parametrize("classifier", CLASSIFIERS, ids=repr)
+
+FORMS = {
+    "array": np.asarray,
+    "list": lambda a: np.asarray(a).tolist(),
+    "frame": lambda a: pd.DataFrame(np.asarray(a)),
+    "csr_matrix": sparse.csr_matrix,
+    "lil_matrix": sparse.lil_matrix,
+    "csr_array": sparse.csr_array,
+    "csc_array": sparse.csc_array,
+    "coo_array": sparse.coo_array,
+}
+LABEL_FORMS = FORMS | {"bool": lambda a: a.astype(bool), "float": lambda a: a.astype(float)}
+
+
+def expected_failed_checks(classifier):
+    excluded = {
+        "check_mixin_order": "scikit-multilearn's base class, which ours has to be, puts "
+        "BaseEstimator before ClassifierMixin; no order of ours can undo that",
+        "check_supervised_y_2d": "a y of shape (n, 1) is the indicator of one label, not a "
+        "column of class numbers, and so 2 is an error in it",
+    }
+    if isinstance(classifier, BinaryRelevanceKNN):
+        excluded["check_classifiers_multilabel_output_format_predict_proba"] = (
+            "it wants probabilities strictly between 0 and 1; an unanimous vote is 0 or 1, as "
+            "in scikit-learn's KNeighborsClassifier, whose list of arrays this check lets pass"
+        )
+    return excluded
+
+
+@parametrize_with_checks(CLASSIFIERS, expected_failed_checks=expected_failed_checks)
+def test_scikit_learns_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        check_param_validation,
+        check_dataframe_column_names_consistency,
+        check_inplace_ensure_writeable,
+    ],
+)
+@both
+def test_scikit_learns_checks_that_are_not_run_by_themselves(classifier, check):
+    check(type(classifier).__name__, clone(classifier))
+
+
+@pytest.mark.parametrize("y_form", LABEL_FORMS)
+@pytest.mark.parametrize("X_form", FORMS)
+@both
+def test_every_form_of_the_data_gives_the_same_answer(classifier, X_form, y_form):
+    X, y, X_test = smooth_data()
+    reference = clone(classifier).fit(X, y)
+    make, label = FORMS[X_form], LABEL_FORMS[y_form]
+    model = clone(classifier).fit(make(X), label(y))
+    assert_array_equal(dense(model.predict(make(X_test))), reference.predict(X_test))
+    assert_array_equal(model.predict_proba(make(X_test)), reference.predict_proba(X_test))
+
+
+@pytest.mark.parametrize(
+    ("y_form", "kind"),
+    [
+        ("array", np.ndarray),
+        ("list", np.ndarray),
+        ("frame", np.ndarray),
+        ("csr_matrix", sparse.csr_matrix),
+        ("lil_matrix", sparse.csr_matrix),
+        ("coo_array", sparse.csr_array),
+    ],
+)
+@both
+def test_the_answer_is_sparse_if_y_was(classifier, y_form, kind):
+    X, y, X_test = smooth_data()
+    model = clone(classifier).fit(X, FORMS[y_form](y))
+    assert isinstance(model.predict(X_test), kind)
+    assert model.predict(X_test).dtype == np.int64
+    assert isinstance(model.predict_proba(X_test), np.ndarray)
+
+
+@both
+def test_class_names_come_back_as_they_were_given(classifier):
+    X, y, X_test = smooth_data()
+    names = np.where(y[:, 0], "yes", "no")
+    model = clone(classifier).fit(X, names)
+    assert_array_equal(model.classes_, ["no", "yes"])
+    assert_array_equal(model.predict(X_test), model.classes_[model.predict_proba(X_test).argmax(1)])
+
+
+@both
+def test_classes_are_the_two_values_of_each_label(classifier):
+    X, y, _ = smooth_data()
+    y[:, 0] = 0
+    assert_array_equal(clone(classifier).fit(X, y).classes_, [[0, 1]] * y.shape[1])
+
+
+# Log-loss takes each row for one distribution over the labels and says that it is none.
+@pytest.mark.filterwarnings("ignore:The y_pr.* values do not sum to one")
+@pytest.mark.parametrize("n_labels", [1, 2, 5])
+@pytest.mark.parametrize("scoring", ["roc_auc", "average_precision", "neg_log_loss", "f1_macro"])
+@both
+def test_scikit_learns_scorers_accept_the_probabilities(classifier, scoring, n_labels):
+    X, y, _ = smooth_data(n_labels=n_labels)
+    model = clone(classifier).fit(X, y)
+    scorer = get_scorer(scoring)
+    answer = model.predict(X) if scoring == "f1_macro" else model.predict_proba(X)
+    assert scorer(model, X, y) == scorer._sign * scorer._score_func(y, answer, **scorer._kwargs)
+
+
+@both
+def test_cross_validation_predicts_labels_and_probabilities(classifier):
+    X, y, _ = smooth_data()
+    probability = cross_val_predict(classifier, X, y, cv=3, method="predict_proba")
+    labels = cross_val_predict(classifier, X, y, cv=3)
+    assert_array_equal(labels, probability >= 0.5)
+    assert_array_equal(dense(cross_val_predict(classifier, X, sparse.csr_array(y), cv=3)), labels)
+    assert cross_val_score(classifier, X, y, cv=3).mean() == pytest.approx(
+        accuracy_score(y, labels)
+    )
+
+
+@both
+def test_grid_search_finds_the_k_it_is_given(classifier):
+    X, y, _ = smooth_data()
+    search = GridSearchCV(classifier, {"k": [1, 5]}, scoring="roc_auc", cv=3).fit(X, y)
+    assert search.best_estimator_.k == search.best_params_["k"]
+    assert search.best_score_ == search.cv_results_["mean_test_score"].max()
+
+
+@both
+def test_batches_change_nothing(classifier):
+    X, y, X_test = smooth_data()
+    expected = clone(classifier).fit(X, y).predict_proba(X_test)
+    with sklearn.config_context(working_memory=1e-3):  # batches of a few rows
+        model = clone(classifier).fit(X, sparse.csr_matrix(y))
+        assert_array_equal(model.predict_proba(X_test), expected)
+        assert_array_equal(model.predict(X_test).toarray(), model.predict_proba(X_test) >= 0.5)
+
+
+def test_memory_at_predict_is_bounded():
+    n, n_labels, k = 4000, 100, 20
+    X, y, _ = smooth_data(n_train=n, n_test=0, n_features=2, n_labels=n_labels)
+    model = BinaryRelevanceKNN(k=k).fit(X, sparse.csr_matrix(y))
+    neighbors_and_distances = 2 * 8 * n * k
+    answer = 2 * 12 * model.predict(X).nnz  # the batches, and their concatenation
+    with sklearn.config_context(working_memory=1):
+        tracemalloc.start()
+        model.predict(X)
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+    assert peak < 2 * neighbors_and_distances + 2 * answer + 2 * 2**20
+    assert peak < 8 * n * k * n_labels / 4  # what gathering the neighbours' labels would take
+
+
+@both
+def test_the_callers_data_are_left_alone(classifier):
+    X, y, X_test = (sparse.coo_array(a) for a in smooth_data())
+    before = copy.deepcopy((X, y, X_test))
+    clone(classifier).fit(X, y).predict(X_test)
+    for mine, copied in zip((X, y, X_test), before, strict=True):
+        assert mine.format == copied.format
+        assert_array_equal(mine.data, copied.data)
+
+
+@both
+def test_jobs_do_not_change_the_answer(classifier):
+    X, y, X_test = smooth_data()
+    expected = clone(classifier).fit(X, y).predict_proba(X_test)
+    parallel = clone(classifier).set_params(n_jobs=2).fit(X, y)
+    assert parallel.knn_.n_jobs == 2
+    assert_array_equal(parallel.predict_proba(X_test), expected)
+
+
+@both
+def test_precomputed_distances_are_cut_in_both_directions_by_cross_validation(classifier):
+    X, y, _ = smooth_data()
+    distances = np.abs(X[:, None] - X[None]).sum(axis=2)
+    assert_array_equal(
+        cross_val_predict(clone(classifier).set_params(metric="precomputed"), distances, y),
+        cross_val_predict(clone(classifier).set_params(metric="manhattan"), X, y),
+    )
+
+
+@both
+def test_pickling_and_cloning(classifier):
+    X, y, X_test = smooth_data()
+    model = clone(classifier).fit(X, sparse.csr_array(y))
+    assert clone(model).get_params() == classifier.get_params()
+    restored = pickle.loads(pickle.dumps(model))
+    assert_array_equal(dense(restored.predict(X_test)), dense(model.predict(X_test)))
+
+
+@both
+def test_is_a_classifier_for_scikit_learn_and_for_the_framework(classifier):
+    tags = get_tags(classifier)
+    assert is_classifier(classifier)
+    assert tags.target_tags.required
+    assert tags.classifier_tags.multi_label
+    assert isinstance(classifier, MLClassifierBase)
+    assert classifier.copyable_attrs == sorted(classifier.get_params())
+
+
+@both
+def test_score_is_the_accuracy_of_whole_rows(classifier):
+    X, y, _ = smooth_data()
+    model = clone(classifier).fit(X, y)
+    assert model.score(X, y) == (model.predict(X) == y).all(axis=1).mean()
+    assert model.score(X, y) == clone(classifier).fit(X, sparse.csr_array(y)).score(
+        X, sparse.csr_array(y)
+    )
+
+
+@both
+def test_works_inside_the_frameworks_meta_classifiers(classifier):
+    X, y, X_test = smooth_data()
+    expected = clone(classifier).fit(X, y)
+    inside = BinaryRelevance(clone(classifier)).fit(X, y)
+    assert_array_equal(dense(inside.predict(X_test)), expected.predict(X_test))
+    assert_array_equal(dense(inside.predict_proba(X_test)), expected.predict_proba(X_test))
+    for meta in (LabelPowerset(clone(classifier)), RakelD(clone(classifier), labelset_size=2)):
+        assert dense(meta.fit(X, y).predict(X_test)).shape == (len(X_test), y.shape[1])
+
+
+@pytest.mark.parametrize(
+    ("params", "y", "message"),
+    [
+        ({"k": 0}, "good", "'k' parameter"),
+        ({"k": 61}, "good", r"k=61 needs at least 6\d training rows.*n_samples=60"),
+        ({"metric": "no such"}, "good", "'metric' parameter"),
+        ({}, "twos", "y .*0 and 1 only.*contains 2"),
+        ({}, "short", "inconsistent numbers of samples"),
+        ({}, "ragged", "y has rows of different lengths.*MultiLabelBinarizer"),
+        ({}, "missing", "y .*contains nan"),
+        ({}, "none", "target y is None"),
+    ],
+)
+@both
+def test_wrong_input_is_named(classifier, params, y, message):
+    X, good, _ = smooth_data(n_train=60)
+    labels = {
+        "good": good,
+        "twos": 2 * good,
+        "short": good[:-1],
+        "ragged": [[0], [0, 1]] * 30,
+        "missing": np.where(good, np.nan, 0),
+        "none": None,
+    }
+    with pytest.raises(ValueError, match=message):
+        clone(classifier).set_params(**params).fit(X, labels[y])
