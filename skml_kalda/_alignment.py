@@ -133,6 +133,16 @@ class Point:
         return tangent(self.G, self.euclidean_gradient)
 
     @cached_property
+    def ascent(self) -> Array:
+        """Gradient in the metric of the preconditioner."""
+        return self.precondition(self.gradient)
+
+    @cached_property
+    def slope(self) -> float:
+        """Squared length of the gradient in that metric."""
+        return float(np.vdot(self.gradient, self.ascent))
+
+    @cached_property
     def _multiplier(self) -> Array:
         return self.G.T @ self.euclidean_gradient
 
@@ -159,8 +169,7 @@ class Point:
     @cached_property
     def _oblique(self) -> tuple[Array, Array]:
         scaled = self.G / self.objective.values[:, None]
-        gram = linalg.cho_factor(self.G.T @ scaled, check_finite=False)
-        return scaled, linalg.cho_solve(gram, scaled.T, check_finite=False).T
+        return scaled, scaled @ np.linalg.inv(self.G.T @ scaled)
 
     def precondition(self, R: Array) -> Array:
         """Tangent Z with S_t Z D = R up to a multiple of G, over the curvature of J.
@@ -176,7 +185,7 @@ class Point:
 
     def along(self, Z: Array) -> Callable[[Array], Array]:
         """J(span(G + tZ)) as a function of an array of steps t, at k × k cost each."""
-        square, rotation = linalg.eigh(Z.T @ Z, check_finite=False)
+        square, rotation = np.linalg.eigh(Z.T @ Z)
         Z, G = Z @ rotation, self.G @ rotation
         MG, MZ = self.MG @ rotation, self.objective.factor @ Z
         b = np.array([np.sum(MG * MG, 0), 2 * np.sum(MG * MZ, 0), np.sum(MZ * MZ, 0)])

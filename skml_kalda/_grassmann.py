@@ -13,7 +13,7 @@ Array = NDArray[np.floating[Any]]
 
 def orthonormal(Y: Array) -> Array:
     """Return an orthonormal basis of span(Y)."""
-    Q: Array = linalg.qr(Y, mode="economic", check_finite=False)[0]
+    Q: Array = np.linalg.qr(Y)[0]
     return Q
 
 
@@ -32,10 +32,12 @@ def tangent(G: Array, Z: Array) -> Array:
 def diagonal_basis(Y: Array, values: Array) -> tuple[Array, Array]:
     """Return the orthonormal G of span(Y) for which Gᵀ diag(values) G = diag(d), and d.
 
-    The entries of d are descending. One generalised eigenproblem of the size of a few
-    columns retracts to the manifold and rotates at once.
+    The entries of d are descending. The columns of Y must be well conditioned: a Cholesky
+    factor of YᵀY makes them orthonormal.
     """
-    d, rotation = linalg.eigh(Y.T @ (values[:, None] * Y), Y.T @ Y, check_finite=False)
+    inverse = np.linalg.inv(np.linalg.cholesky(Y.T @ Y))
+    Y = Y @ inverse.T
+    d, rotation = np.linalg.eigh(Y.T @ (values[:, None] * Y))
     return Y @ rotation[:, ::-1], d[::-1]
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from skml_kalda._alignment import Alignment, Point
-from skml_kalda._grassmann import polar, tangent
+from skml_kalda._grassmann import orthonormal, polar, tangent
 
 Array = NDArray[np.floating[Any]]
 Reason = Literal["gradient", "rounding", "max_iter"]
@@ -76,16 +76,15 @@ def maximize(objective: Alignment, start: Array, stop: Stop = _DEFAULT) -> Solut
     previous = np.inf
     reason: Reason = "max_iter"
     while len(history) <= stop.max_iter:
-        slope = float(np.vdot(point.gradient, point.precondition(point.gradient)))
-        flat = slope <= stop.tol**2 * point.value
-        if flat or _stalled(slope, previous, point.value):
+        flat = point.slope <= stop.tol**2 * point.value
+        if flat or _stalled(point.slope, previous, point.value):
             mirrored = _reflected(point)
             if mirrored is None:
                 reason = "gradient" if flat else "rounding"
                 break
             point, previous = mirrored, np.inf
         else:
-            point, previous = _newton_step(point, slope), slope
+            point, previous = _newton_step(point), point.slope
         history.append(point.value)
     return Solution(point.G, point.value, np.array(history), reason)
 
@@ -110,22 +109,26 @@ def reflected(G: Array, row: int) -> Array:
     return mirrored
 
 
-def _newton_step(point: Point, slope: float) -> Point:
-    Z, settled = _newton_direction(point, slope)
-    # Close to the maximum the full step is right, and J too coarse to choose a better one.
-    t = 1.0 if settled and slope < 1e-12 * point.value else _best_step(point, Z)
-    return point.objective.at(point.G + t * Z)
+def _newton_step(point: Point) -> Point:
+    Z, settled = _newton_direction(point)
+    if settled:
+        ahead = point.objective.at(point.G + Z)
+        # Very close to the maximum J is too coarse to tell whether the full step is good.
+        if ahead.value - point.value > 0.2 * np.vdot(point.gradient, Z) - 1e-12 * point.value:
+            return ahead
+    # A long step leaves columns that are far from orthonormal.
+    return point.objective.at(orthonormal(point.G + _best_step(point, Z) * Z))
 
 
-def _newton_direction(point: Point, slope: float) -> tuple[Array, bool]:
+def _newton_direction(point: Point) -> tuple[Array, bool]:
     """Solve −Hessian Z = gradient by preconditioned conjugate gradients.
 
     Returns Z and whether it solves the system to the accuracy that keeps the convergence
     of Newton's method superlinear; False where positive curvature was met.
     """
+    slope = point.slope
     enough = slope * min(0.25, float(np.sqrt(slope / point.value)))
-    residual = point.gradient.copy()
-    search = point.precondition(residual)
+    residual, search = point.gradient.copy(), point.ascent.copy()
     Z = np.zeros_like(residual)
     for inner in range(_MAX_INNER):
         image = point.hessian(search)

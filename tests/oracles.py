@@ -22,7 +22,8 @@ def eigenbasis(S_b, S_t):
     keep = values > 1e-10 * values[-1]
     values, U = values[keep], U[:, keep]
     lam, vectors = linalg.eigh(U.T @ S_b @ U)
-    factor = (vectors * np.sqrt(np.maximum(lam, 0))).T  # S_b = MᵀM, all r rows of M
+    occupied = lam > 1e-12 * lam[-1]
+    factor = (vectors[:, occupied] * np.sqrt(lam[occupied])).T  # M: S_b = MᵀM
     return Alignment(values, factor), U
 
 
