@@ -4,8 +4,9 @@
 
 Hypothesis takes a sound file (dense, sparse, quoted, nominal), damages it with edits, compresses it
 now and then, and has it read twice: in bulk, and row by row with the bulk path turned off. Either
-both ways fail with an ArffError, or both give the same arrays. A part of the inputs damages the
-Mulan XML file instead. Anything else ends the run with a traceback and the input.
+both ways fail with an ArffError, or both give the same arrays. Half of the files are read in blocks
+of a few bytes. A part of the inputs damages the Mulan XML file instead. Anything else ends the run
+with a traceback and the input.
 """
 
 import argparse
@@ -26,7 +27,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 from scipy.sparse import issparse
 
-from skml_kalda.datasets import ArffError, arff, load_arff
+from skml_kalda.datasets import ArffError, _source, arff, load_arff
 
 HEAD = (
     "@relation 'r: -C {}'\n@attribute y {{0,1}}\n@attribute 'z 1' {{1,0}}\n@attribute a numeric\n"
@@ -118,6 +119,7 @@ def fuzz(folder, n_inputs, number):
     )
     @given(st.sampled_from(SOUND), EDITS, LABELS, PACKED, st.booleans(), st.integers(0, 9))
     def run(sound, edits, labels, suffix, pack_first, of_ten):
+        _source._SMALLEST_BLOCK = 16 if of_ten % 2 else 2**14
         path, xml = folder / f"f.arff{suffix}", folder / "f.xml"
         xml.unlink(missing_ok=True)
         pack = PACKERS[suffix]

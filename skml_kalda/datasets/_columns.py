@@ -86,7 +86,7 @@ class Columns:
             part = nominal.read(tokens, (first + columns).ravel())
             if part is None:
                 return None
-            cells[:, columns] = part.reshape(n_rows, -1)
+            cells[:, columns] = part.reshape(n_rows, columns.size)
         return cells if self._are_labels(cells[:, self.is_label]) else None
 
     def read(self, tokens: Tokens, token: Ints, column: Ints) -> NDArray[np.float64] | None:
