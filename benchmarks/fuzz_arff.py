@@ -1,6 +1,6 @@
 """Fuzz load_arff: damaged files give an ArffError, and both ways of reading agree.
 
-    python benchmarks/fuzz_arff.py [--inputs 120000] [--seed 0] [--out benchmarks/results]
+    python benchmarks/fuzz_arff.py [--inputs 120000] [--seed 0] [--jobs 2] [--out FOLDER]
 
 Hypothesis takes a sound file (dense, sparse, quoted, nominal), damages it with edits, compresses it
 now and then, and has it read twice: in bulk, and row by row with the bulk path turned off. Either
@@ -19,6 +19,7 @@ import re
 import tempfile
 import time
 from collections import Counter
+from concurrent.futures import ProcessPoolExecutor
 from importlib.metadata import version
 from pathlib import Path
 
@@ -71,6 +72,7 @@ EDITS = st.lists(
     max_size=3,
 )
 LABELS = st.sampled_from([*[None] * 9, 1, 2, -1, -2, 6, ["y"], ["z 1", "y"], ["a"]])
+ROUND = 5_000
 PACKERS = {"": bytes, ".gz": gzip.compress, ".xz": lzma.compress}
 PACKED = st.sampled_from(["", "", "", "", ".gz", ".xz"])
 
@@ -106,12 +108,12 @@ def read_both_ways(path, labels):
     return "loaded"
 
 
-def fuzz(folder, n_inputs, number):
+def fuzz(number):
     counts = Counter()
 
     @seed(number)
     @settings(
-        max_examples=n_inputs,
+        max_examples=ROUND,
         database=None,
         deadline=None,
         phases=[Phase.generate],
@@ -132,7 +134,9 @@ def fuzz(folder, n_inputs, number):
             )
         counts[read_both_ways(path, None if of_ten == 0 else labels)] += 1
 
-    run()
+    with tempfile.TemporaryDirectory() as made:
+        folder = Path(made)
+        run()
     return counts
 
 
@@ -140,12 +144,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--inputs", type=int, default=120_000)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--out", type=Path, default=Path(__file__).parent / "results")
     arguments = parser.parse_args()
-    start, counts, round_size = time.perf_counter(), Counter(), 10_000
-    with tempfile.TemporaryDirectory() as folder:
-        for number in range(arguments.seed, arguments.seed + -(-arguments.inputs // round_size)):
-            counts += fuzz(Path(folder), round_size, number)
+    start, counts = time.perf_counter(), Counter()
+    seeds = range(arguments.seed, arguments.seed + -(-arguments.inputs // ROUND))
+    with ProcessPoolExecutor(arguments.jobs) as pool:
+        for some in pool.map(fuzz, seeds):
+            counts += some
             print(f"{counts.total()} inputs, {counts['loaded']} loaded", flush=True)
     result = {
         "inputs": counts.total(),
