@@ -157,7 +157,6 @@ def main():
         "inputs": counts.total(),
         "loaded": counts["loaded"],
         "ArffError": counts.total() - counts["loaded"],
-        "anything else": 0,
         "first seed": arguments.seed,
         "seconds": round(time.perf_counter() - start),
         "python": platform.python_version(),
