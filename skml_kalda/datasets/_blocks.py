@@ -44,9 +44,7 @@ def dense_block(block: bytes, columns: Columns) -> NDArray[np.float64] | None:
     n_rows = row_end.size - 1
     if not np.array_equal(row_end, np.arange(n_rows + 1) * n_columns):
         return None
-    column = np.tile(np.arange(n_columns), n_rows)
-    cells = columns.read(tokens, np.arange(column.size), column)
-    return None if cells is None else cells.reshape(n_rows, n_columns)
+    return columns.read_table(tokens, n_rows)
 
 
 def sparse_block(block: bytes, columns: Columns) -> Entries | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -16,6 +17,8 @@ from ._quoting import shown
 __all__ = ["Columns", "Nominal"]
 
 NUMERIC, IGNORED = 0, -1
+
+_Reader = Callable[[Tokens, Ints], NDArray[np.float64] | None]
 
 
 @dataclass(frozen=True)
@@ -65,10 +68,26 @@ class Columns:
                 nominal = Nominal(categories, _values(layout, i))
                 self.group[i] = groups.setdefault(nominal, len(groups) + 1)
         self.nominal = list(groups)
-        self._readers = [Tokens.numbers, *(nominal.read for nominal in groups)]
+        self._readers: list[_Reader] = [Tokens.numbers, *(nominal.read for nominal in groups)]
         self.is_label = np.isin(np.arange(self.n_attributes), layout.labels)
         self.omitted = np.array([self._omitted(group) for group in self.group])
         """What a cell left out of a sparse row stands for: zero, or the first category."""
+
+    def read_table(self, tokens: Tokens, n_rows: int) -> NDArray[np.float64] | None:
+        """Read tokens that fill a table in bulk; None where it takes a closer look."""
+        shape = (n_rows, self.n_attributes)
+        cells = tokens.numbers(wanted=np.broadcast_to(self.group == NUMERIC, shape).ravel())
+        if cells is None:
+            return None
+        cells = cells.reshape(shape)
+        first = np.arange(n_rows)[:, None] * self.n_attributes
+        for number, nominal in enumerate(self.nominal, 1):
+            columns = np.flatnonzero(self.group == number)
+            part = nominal.read(tokens, (first + columns).ravel())
+            if part is None:
+                return None
+            cells[:, columns] = part.reshape(n_rows, columns.size)
+        return cells if self._are_labels(cells[:, self.is_label]) else None
 
     def read(self, tokens: Tokens, token: Ints, column: Ints) -> NDArray[np.float64] | None:
         """Read tokens of the given columns in bulk; None where it takes a closer look."""
@@ -80,9 +99,11 @@ class Columns:
             if part is None:
                 return None
             cells[where] = part
-        labels = cells[self.is_label[column]]
-        indicators = self.layout.single or ((labels == 0) | (labels == 1)).all()
-        return cells if indicators and not np.isnan(labels).any() else None
+        return cells if self._are_labels(cells[self.is_label[column]]) else None
+
+    def _are_labels(self, cells: NDArray[np.float64]) -> bool:
+        good = ~np.isnan(cells) if self.layout.single else (cells == 0) | (cells == 1)
+        return bool(good.all())
 
     def cell(self, i: int, text: str | None) -> float:
         """Read one cell, with the reason where that cannot be done."""

@@ -17,12 +17,12 @@ from ._mulan import read_label_names
 from ._quoting import shown
 from ._source import arff_stem
 
-__all__ = ["Labels", "Layout", "find_layout"]
+__all__ = ["MEKA_OPTION", "Labels", "Layout", "find_layout"]
 
 Labels = str | PathLike[str] | Sequence[str] | int | None
 
 _TRUTH = {"0": 0.0, "1": 1.0, "false": 0.0, "true": 1.0}
-_MEKA_OPTION = re.compile(r"(?:^|[\s:])-C\s+(-?[0-9]{1,9})(?:\s|$)")
+MEKA_OPTION = re.compile(r"(?:^|[\s:])-C\s+(-?[0-9]{1,9})(?:\s|$)")
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ def _labels(
 ) -> tuple[list[int], bool]:
     """Give the positions of the labels, and whether they are one class attribute."""
     beside = path.with_name(f"{arff_stem(path)}.xml")
-    option = _MEKA_OPTION.search(header.relation)
+    option = MEKA_OPTION.search(header.relation)
     if labels is None and not beside.exists() and option is None:
         return [_class_attribute(header.attributes, path)], True
     if labels is None:

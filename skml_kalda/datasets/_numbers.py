@@ -64,8 +64,13 @@ class Tokens(NamedTuple):
         chars[np.arange(width) >= self.lengths(token)[:, None]] = 0
         return chars.view(f"S{width}").ravel()
 
-    def numbers(self, token: Ints) -> NDArray[np.float64] | None:
-        """Give the tokens as numbers, ``?`` as NaN; None where some token is no plain number."""
+    def numbers(
+        self, token: Ints | None = None, wanted: NDArray[np.bool_] | None = None
+    ) -> NDArray[np.float64] | None:
+        """Give the tokens, by default all, as numbers, ``?`` as NaN.
+
+        None where a token is no number, unless it is not `wanted`.
+        """
         plain, negative, point, whole, end, fraction = self._decimals(token)
         value = _digits(self.text, point, whole * plain)
         if fraction.any():
@@ -75,11 +80,19 @@ class Tokens(NamedTuple):
             value /= scale
         if negative.any():
             value = np.where(negative, -value, value)
-        return value if plain.all() else self._mend(value, token, np.flatnonzero(~plain))
+        if plain.all():
+            return value
+        where = np.flatnonzero(~plain if wanted is None else ~plain & wanted)
+        return self._mend(value, where if token is None else token[where], where)
 
-    def _decimals(self, token: Ints) -> _Decimals:
-        before, after = self.delimiter[token], self.delimiter[token + 1]
-        start, end = self.at[before] + 1, self.at[after]
+    def _decimals(self, token: Ints | None) -> _Decimals:
+        if token is None:
+            edge = self.at[self.delimiter]
+            before, after, start, end = self.delimiter[:-1], self.delimiter[1:], edge[:-1], edge[1:]
+        else:
+            before, after = self.delimiter[token], self.delimiter[token + 1]
+            start, end = self.at[before], self.at[after]
+        start = start + 1
         negative = (self.kind[before + 1] == _MINUS) & (self.at[before + 1] == start)
         start += negative
         dotted = self.kind[after - 1] == _DOT
@@ -94,7 +107,6 @@ class Tokens(NamedTuple):
         self, value: NDArray[np.float64], token: Ints, where: Ints
     ) -> NDArray[np.float64] | None:
         """Convert the tokens that are no short decimals by the slower, general way."""
-        token = token[where]
         missing = self.lengths(token) == 1
         missing &= self.text[self.starts(token)] == _MISSING
         value[where[missing]] = np.nan

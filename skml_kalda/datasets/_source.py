@@ -21,6 +21,8 @@ __all__ = ["Source", "arff_stem", "opener", "replacing"]
 OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 LONGEST_LINE = 2**24
 _SMALLEST_BLOCK, _LARGEST_BLOCK = 2**14, 2**18
+# A block takes some ten times its size while it is read: a share of the file bounds the memory.
+_BLOCKS, _USUAL_COMPRESSION = 20, 3
 _DAMAGED = (EOFError, OSError, zlib.error, lzma.LZMAError)
 
 
@@ -73,7 +75,8 @@ class Source:
         self._buffer = b""
         self._place = 0
         self._carriage = b""
-        self._total = 0
+        size = path.stat().st_size * (_USUAL_COMPRESSION if path.suffix.lower() in OPENERS else 1)
+        self._block = min(max(size // _BLOCKS, _SMALLEST_BLOCK), _LARGEST_BLOCK)
 
     def readline(self) -> bytes | None:
         """Give the next line without its end, None at the end of the file."""
@@ -104,10 +107,7 @@ class Source:
         rest = self._buffer[self._place :]
         if len(rest) > LONGEST_LINE:
             raise self.error(f"a line longer than {LONGEST_LINE} bytes", self.line + 1)
-        # A block never outgrows what was read before: small files are read in little memory.
-        size = min(max(self._total // 16, len(rest), _SMALLEST_BLOCK), _LARGEST_BLOCK + len(rest))
-        more = self._read(size)
-        self._total += len(more)
+        more = self._read(max(self._block, len(rest)))
         self._buffer, self._place = rest + (more or (b"\n" if rest else b"")), 0
         return bool(more or rest)
 

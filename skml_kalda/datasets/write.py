@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, issparse
 from sklearn.utils import check_consistent_length
 
+from ._layout import MEKA_OPTION
 from ._mulan import label_xml
 from ._quoting import quote
 from ._source import OPENERS, arff_stem, replacing
@@ -72,7 +73,7 @@ def save_arff(
     if dialect not in {"meka", "mulan"}:
         raise ValueError(f'dialect must be "meka" or "mulan", not {dialect!r}')
     path = Path(path)
-    data = csr_matrix(data, dtype=float) if issparse(data) else np.asarray(data, float)
+    data = csr_matrix(data, dtype=float, copy=True) if issparse(data) else np.asarray(data, float)
     if data.ndim != 2:
         raise ValueError(f"data must have two dimensions, not {data.ndim}")
     check_consistent_length(data, target)
@@ -81,6 +82,8 @@ def save_arff(
     features = [(name, "numeric") for name in names]
     first = labels.ndim == 2 and dialect == "meka"
     relation = arff_stem(path) if relation is None else relation
+    if MEKA_OPTION.search(relation):
+        raise ValueError(f"relation must not hold the option -C, which tells labels: {relation!r}")
     if first:
         relation = f"{relation}: -C {len(declared)}"
     attributes = declared + features if first else features + declared

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from scipy.sparse import csr_matrix, issparse
 
-from skml_kalda.datasets import arff, load_arff
+from skml_kalda.datasets import _source, arff, load_arff
 from skml_kalda.datasets._numbers import tokenize
 from skml_kalda.datasets.home import BUNDLED
 
 SETTINGS = settings(
-    max_examples=200,
+    max_examples=150,
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
@@ -76,9 +76,17 @@ def _sparse_cells(attributes, rows):
     return csr_matrix((value, (row, column)), shape=(len(rows), len(attributes)))
 
 
+@pytest.fixture(scope="module", params=[8, 2**14])
+def block_size(request):
+    """Read in blocks of a few bytes too, so that they end anywhere."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_source, "_SMALLEST_BLOCK", request.param)
+        yield request.param
+
+
 @given(file=arff_files())
 @SETTINGS
-def test_made_files_equal_liac_cell_by_cell(tmp_path_factory, file):
+def test_made_files_equal_liac_cell_by_cell(tmp_path_factory, block_size, file):
     folder = tmp_path_factory.mktemp("made")
     ours, theirs = folder / "ours.arff", folder / "theirs.arff"
     ours.write_bytes(file.text())
@@ -95,7 +103,7 @@ def test_made_files_equal_liac_cell_by_cell(tmp_path_factory, file):
 
 @given(file=arff_files())
 @SETTINGS
-def test_bulk_path_and_row_by_row_agree(tmp_path_factory, file):
+def test_bulk_path_and_row_by_row_agree(tmp_path_factory, block_size, file):
     path = tmp_path_factory.mktemp("made") / "made.arff"
     path.write_bytes(file.text())
     labels = [file.names[i] for i in file.labels]

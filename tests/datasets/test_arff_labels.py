@@ -138,6 +138,12 @@ def test_every_line_end_is_known(tmp_path, line_end):
     assert_array_equal(load_arff(path, labels=["tag2"]).target, [[0], [1], [1]])
 
 
+def test_a_stretch_of_comments_and_blank_lines_holds_no_rows(tmp_path):
+    path = tmp_path / "toy.arff"
+    path.write_text(HEADER + ROWS + "% comment\n\n" * 20_000 + ROWS + "\n \n" * 20_000)
+    assert_array_equal(load_arff(path, labels=["tag2"]).target, [[0], [1], [1]] * 2)
+
+
 def test_shape_comes_from_the_header_and_the_row_count(tmp_path):
     path = tmp_path / "sparse.arff"
     lines = "".join(f"@attribute a{i} numeric\n" for i in range(50))

@@ -99,6 +99,13 @@ def test_a_failed_write_keeps_the_old_file_and_leaves_nothing_behind(tmp_path):
     assert list(tmp_path.iterdir()) == [path]
 
 
+def test_the_matrix_of_the_caller_is_not_touched(tmp_path):
+    given = csr_matrix(([1.0, 2.0, 3.0], [1, 0, 0], [0, 3]), shape=(1, 2))
+    save_arff(tmp_path / "r.arff", given, [[1]])
+    assert given.indices.tolist() == [1, 0, 0]
+    assert_array_equal(load_arff(tmp_path / "r.arff").data.toarray(), [[5, 1]])
+
+
 def test_a_folder_that_is_not_there_is_named(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"no such folder: '.*nowhere'"):
         save_arff(tmp_path / "nowhere" / "r.arff", [[1.0]], [[1]])
@@ -120,6 +127,7 @@ def test_a_stale_xml_is_not_taken_for_the_labels_of_a_new_file(tmp_path):
         ({"feature_names": ["a", "b"]}, "feature_names must hold 1 names"),
         ({"target_names": ["x0"]}, "must not share a name"),
         ({"dialect": "weka"}, "dialect must be"),
+        ({"relation": "r: -C 3"}, "relation must not hold the option -C"),
     ],
 )
 def test_wrong_arguments_are_named(tmp_path, arguments, reason):
