@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from skml_kalda._grassmann import diagonal_basis, orthonormal, tangent
+from skml_kalda._grassmann import diagonal_basis, orthonormal, settle_ties, tangent
 
 Array = NDArray[np.floating[Any]]
 
@@ -56,7 +56,11 @@ class Alignment:
     @cached_property
     def _discriminant(self) -> tuple[Array, Array]:
         _, singular, right = linalg.svd(self.factor / np.sqrt(self.values), full_matrices=False)
-        return singular**2, right.T / np.sqrt(self.values)[:, None]
+        eigenvalues, vectors = singular**2, right.T / np.sqrt(self.values)[:, None]
+        live = eigenvalues > RANK_ATOL
+        axes = vectors[:, live]
+        vectors[:, live] = settle_ties(eigenvalues[live], axes, -axes)
+        return eigenvalues, vectors
 
     @property
     def eigenvalues(self) -> Array:

@@ -19,6 +19,7 @@ from sklearn.base import (
 from sklearn.utils import Tags, check_consistent_length
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.extmath import safe_sparse_dot
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import (
     _check_sample_weight,
     check_array,
@@ -27,7 +28,7 @@ from sklearn.utils.validation import (
 )
 
 from skml_kalda._grassmann import with_signs
-from skml_kalda._labels import Indicator, Weighted, indicator, omega_weighted
+from skml_kalda._labels import Indicator, Weighted, indicator, omega_weighted, row_weighted
 from skml_kalda._scatter import AnyScatter, Array, Scatter, scatter_of
 
 
@@ -37,7 +38,8 @@ class BaseReducer(
     """Base of all linear reducers.
 
     A subclass gives its directions from a scatter (`_directions`) and, where its rows are
-    not weighted by their number of labels, its weights (`_weigh`).
+    not weighted by their number of labels, its weights (`_counts_rows_once`,
+    or `_weigh`).
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -56,8 +58,16 @@ class BaseReducer(
     def _directions(self, scatter: AnyScatter) -> Array:
         """Compute G, of shape (p, k), and set the fitted attributes of the method."""
 
-    def _weigh(self, Y: Any, sample_weight: Array) -> Weighted:
-        return omega_weighted(Y, sample_weight)
+    # Whether a row counts once, as in regression, or once for each of its labels.
+    _counts_rows_once: ClassVar[bool] = False
+
+    def _weigh(self, X: Any, Y: Any, sample_weight: Array) -> Weighted:
+        weighted = row_weighted if self._counts_rows_once else omega_weighted
+        return weighted(Y, sample_weight)
+
+    def _why_no_stream(self) -> str:
+        """Say why batches cannot be added up, if they cannot."""
+        return ""
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -78,11 +88,13 @@ class BaseReducer(
             The fitted reducer.
         """
         X, Y, sample_weight = self._validate(X, y, sample_weight, reset=True, min_samples=2)
-        scatter = scatter_of(X, *self._weigh(Y.matrix, sample_weight))
+        occupied = _occupied(Y.matrix.T @ sample_weight, Y.classes)
+        scatter = scatter_of(X, *self._weigh(X, Y.matrix[:, occupied], sample_weight))
         self._forget()
-        self._settle(scatter, Y.classes)
+        self._settle(scatter, Y.classes[occupied])
         return self
 
+    @available_if(lambda self: not self._why_no_stream())
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Add a batch of rows; after the last one the result is that of `fit` on all.
@@ -109,7 +121,7 @@ class BaseReducer(
         first = "_scatter" not in vars(self)
         X, Y, sample_weight = self._validate(X, y, sample_weight, reset=first, min_samples=1)
         columns = Y.matrix.shape[1] if Y.is_matrix else None
-        scatter, classes = Scatter.of(X, *self._weigh(Y.matrix, sample_weight)), Y.classes
+        scatter, classes = Scatter.of(X, *self._weigh(X, Y.matrix, sample_weight)), Y.classes
         if not first:
             _check_same_columns(self._columns, columns)
             scatter, classes = _merged(self._scatter, self._classes, scatter, classes)
@@ -182,9 +194,11 @@ class BaseReducer(
         # is of the input, and looked for by scikit-learn at every batch.
         pending = "_scatter" in vars(self) and "_results" not in vars(self)
         if pending and name.endswith("_") and not name.startswith("_") and name[-4:] != "_in_":
-            self._settle(self._scatter, self._classes)
+            occupied = _occupied(self._scatter.label_weight, self._classes)
+            self._settle(self._scatter.select(occupied), self._classes[occupied])
             return getattr(self, name)
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        reason = f": {self._why_no_stream()}" if name == "partial_fit" else ""
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{reason}")
 
     def _validate(
         self, X: Any, y: Any, sample_weight: Any, *, reset: bool, min_samples: int
@@ -209,12 +223,10 @@ class BaseReducer(
     def _settle(self, scatter: AnyScatter, classes: NDArray[Any]) -> None:
         """Compute the directions of all rows seen."""
         before = set(vars(self))
-        occupied = _occupied(scatter, classes)
-        scatter = scatter if occupied.all() else scatter.select(np.flatnonzero(occupied))
         G = self._directions(scatter)
         self.components_ = np.ascontiguousarray(with_signs(G).T, dtype=self._dtype)
         self.mean_ = scatter.mean.astype(self._dtype)
-        self.classes_ = classes[occupied]
+        self.classes_ = classes
         self._results = set(vars(self)) - before
 
     def _drop_results(self) -> None:
@@ -240,9 +252,9 @@ class BaseReducer(
         return self.n_components
 
 
-def _occupied(scatter: AnyScatter, classes: NDArray[Any]) -> NDArray[np.bool_]:
-    """Mark the classes that have rows; refuse fewer than two."""
-    occupied: NDArray[np.bool_] = scatter.label_weight > 0
+def _occupied(label_weight: Array, classes: NDArray[Any]) -> NDArray[np.intp]:
+    """Find the columns of the classes that have rows; refuse fewer than two."""
+    occupied: NDArray[np.bool_] = label_weight > 0
     found = int(occupied.sum())
     if found == 0:
         raise ValueError(
@@ -261,7 +273,7 @@ def _occupied(scatter: AnyScatter, classes: NDArray[Any]) -> NDArray[np.bool_]:
             UserWarning,
             stacklevel=3,
         )
-    return occupied
+    return np.flatnonzero(occupied)
 
 
 def _check_same_columns(before: int | None, now: int | None) -> None:

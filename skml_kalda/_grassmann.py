@@ -41,6 +41,21 @@ def diagonal_basis(Y: Array, values: Array) -> tuple[Array, Array]:
     return Y @ rotation[:, ::-1], d[::-1]
 
 
+def settle_ties(eigenvalues: Array, G: Array, product: Array) -> Array:
+    """Choose among the bases of each eigenspace: Gᵀ product is made diagonal there.
+
+    Eigenvectors of equal eigenvalue (descending, equal but for rounding) are defined up to a
+    rotation only; of the rotated ones those with the largest entry come first.
+    """
+    apart = np.flatnonzero(-np.diff(eigenvalues) > 1e-8 * np.abs(eigenvalues).max(initial=0))
+    settled = G.copy()
+    for tied in np.split(np.arange(G.shape[1]), apart + 1):
+        if len(tied) > 1:
+            rotation = linalg.eigh(G[:, tied].T @ product[:, tied])[1][:, ::-1]
+            settled[:, tied] = G[:, tied] @ rotation
+    return settled
+
+
 def with_signs(G: Array) -> Array:
     """Flip columns so that the largest entry of each is positive.
 

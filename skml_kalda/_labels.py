@@ -122,15 +122,15 @@ def _from_matrix(y: Any) -> Indicator:
     return Indicator(matrix, np.arange(matrix.shape[1]), is_matrix=True)
 
 
-def omega_weighted(Y: sparse.csr_array, sample_weight: NDArray[Any]) -> Weighted:
+def omega_weighted(Z: sparse.csr_array, sample_weight: NDArray[Any]) -> Weighted:
     """Weights of the paper: a row counts once for each of its labels (Ω = diag(ρ)).
 
-    Returns b_i = y_i / ρ_i and w_i = ρ_i, times the sample weights. Rows without a label
-    have weight zero.
+    Returns b_i = z_i / ρ_i and w_i = ρ_i = Σ_k z_ik, times the sample weights; Z is Y, or
+    any other non-negative weight of row i in class k. Rows without a label have weight zero.
     """
-    rho = Y.sum(axis=1)
-    share = sparse.diags_array(1 / np.maximum(rho, 1))
-    return Weighted(sparse.csr_array(share @ Y), rho * sample_weight)
+    rho = Z.sum(axis=1)
+    share = sparse.diags_array(1 / np.where(rho > 0, rho, 1))
+    return Weighted(sparse.csr_array(share @ Z), rho * sample_weight)
 
 
 def row_weighted(Y: sparse.csr_array, sample_weight: NDArray[Any]) -> Weighted:

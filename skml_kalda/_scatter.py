@@ -11,17 +11,21 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from operator import add
-from typing import Any, NamedTuple, Self, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
-from scipy.sparse.linalg import LinearOperator, aslinearoperator
+from scipy.sparse.linalg import aslinearoperator
 
-Array: TypeAlias = NDArray[np.floating[Any]]
+from skml_kalda._rows import Array as Array
+from skml_kalda._rows import CentredRows, weighted_mean
 
 # Eigenvalues of S_t below this fraction of the largest are rounding, not data.
 RANGE_RTOL = 1e-10
+
+# A square array of this many rows, 200 MB, is the largest that sparse data are turned into.
+LARGE = 5_000
 
 
 class Spectrum(NamedTuple):
@@ -59,19 +63,21 @@ class _Moments:
         return self.label_weight.shape[0]
 
     @property
+    def class_scale(self) -> Array:
+        """n_k^(-½), shape (K,); zero for a class that no weight was left to."""
+        occupied = self.label_weight > 0
+        return np.where(occupied, 1 / np.sqrt(np.where(occupied, self.label_weight, 1)), 0)
+
+    @property
     def between(self) -> Array:
         """F with S_b = F Fᵀ, shape (p, K): column k is √n_k (m_k − m)."""
-        factor: Array = self.cross / np.sqrt(self.label_weight)
-        return factor
+        return self.cross * self.class_scale
 
-    def select(self, classes: NDArray[Any]) -> Self:
-        """Keep the given label columns only."""
-        return replace(
-            self,
-            label_weight=self.label_weight[classes],
-            cross=self.cross[:, classes],
-            gram=self.gram[np.ix_(classes, classes)],
-        )
+    @property
+    def label_scatter(self) -> Array:
+        """Σ w_i (b_i − b̄)(b_i − b̄)ᵀ, shape (K, K)."""
+        scatter: Array = self.gram - np.outer(self.label_weight, self.label_weight) / self.weight
+        return scatter
 
 
 @dataclass(frozen=True)
@@ -99,7 +105,7 @@ class Scatter(_Moments):
 
     @classmethod
     def _of_dense(cls, X: Array, labels: Any, weight: Array) -> Scatter:
-        mean = _mean(X, weight)
+        mean = weighted_mean(X, weight)
         root = np.sqrt(weight)
         T = np.subtract(X, mean, dtype=np.float64)  # Ω^½ X̃
         T *= root[:, None]
@@ -108,14 +114,9 @@ class Scatter(_Moments):
 
     @classmethod
     def _of_sparse(cls, X: Any, labels: Any, weight: Array) -> Scatter:
-        X, shift = _shift_full_columns(X)
-        mean = _mean(X, weight)
-        weighted = sparse.csr_array(X.multiply(weight[:, None]))
-        head = _label_moments(labels, weight, mean + shift)
-        total = (X.T @ weighted).toarray()
-        total -= head[1] * np.outer(mean, mean)
-        cross = (weighted.T @ labels).toarray() - np.outer(mean, head[-1])
-        return cls(*head, cross, _gram(labels, weight), total)
+        rows = CentredRows(X, weight)
+        head = _label_moments(labels, weight, rows.mean)
+        return cls(*head, rows.cross(labels), _gram(labels, weight), rows.total())
 
     def __add__(self, other: Scatter) -> Scatter:
         """Pairwise update of the moments (Chan, Golub & LeVeque 1983)."""
@@ -146,6 +147,15 @@ class Scatter(_Moments):
         keep = _positive(values)
         return Spectrum(values[keep][::-1], basis[:, keep][:, ::-1])
 
+    def select(self, classes: NDArray[Any]) -> Scatter:
+        """Keep the given label columns only."""
+        return replace(
+            self,
+            label_weight=self.label_weight[classes],
+            cross=self.cross[:, classes],
+            gram=self.gram[np.ix_(classes, classes)],
+        )
+
     def widen(self, n_classes: int, positions: NDArray[Any]) -> Scatter:
         """Put label column j at ``positions[j]`` among `n_classes`; the others are empty."""
         label_weight = np.zeros(n_classes)
@@ -165,23 +175,24 @@ class RowScatter(_Moments):
     """T = Ω^½ X̃, shape (n, p): an array, or an operator over sparse X."""
     kernel: Array
     """T Tᵀ, shape (n, n)."""
+    targets: Array
+    """Ω^½ b, shape (n, K): the sum `cross` is Tᵀ of it."""
 
     @classmethod
     def of(cls, X: Any, labels: Any, weight: Array) -> RowScatter:
         """Keep the centred rows of X; parameters as in :meth:`Scatter.of`."""
-        root = np.sqrt(weight)
+        rows: Any
+        root = np.sqrt(weight)[:, None]
+        targets = labels.multiply(root).toarray()
         if sparse.issparse(X):
-            X, shift = _shift_full_columns(X)
-            mean = _mean(X, weight)
-            rows, kernel = _centred_operator(X, mean, root), _centred_kernel(X, mean, root)
-            mean = mean + shift
+            rows = CentredRows(X, weight)
+            mean, kernel = rows.mean, rows.kernel()
         else:
-            mean = _mean(X, weight)
-            rows = np.subtract(X, mean, dtype=np.float64) * root[:, None]
+            mean = weighted_mean(X, weight)
+            rows = root * np.subtract(X, mean, dtype=np.float64)
             kernel = rows @ rows.T
-        cross = rows.T @ labels.multiply(root[:, None]).toarray()
         head = _label_moments(labels, weight, mean)
-        return cls(*head, cross, _gram(labels, weight), rows, kernel)
+        return cls(*head, rows.T @ targets, _gram(labels, weight), rows, kernel, targets)
 
     @cached_property
     def trace(self) -> float:
@@ -202,13 +213,59 @@ class RowScatter(_Moments):
         return Spectrum(values, self.rows.T @ aslinearoperator(vectors / np.sqrt(values)))
 
 
-AnyScatter: TypeAlias = Scatter | RowScatter
+@dataclass(frozen=True)
+class ImplicitScatter(_Moments):
+    """The scatter of many sparse rows of many features: products with S_t, no square array."""
+
+    rows: CentredRows
+    """T = Ω^½ X̃, shape (n, p)."""
+    labels: Any
+    """b_i, shape (n, K), sparse."""
+
+    @classmethod
+    def of(cls, X: Any, labels: Any, weight: Array) -> ImplicitScatter:
+        """Keep sparse X as it is; parameters as in :meth:`Scatter.of`."""
+        rows = CentredRows(X, weight)
+        head = _label_moments(labels, weight, rows.mean)
+        return cls(*head, rows.cross(labels), _gram(labels, weight), rows, labels)
+
+    @cached_property
+    def diagonal(self) -> Array:
+        """Diagonal of S_t, shape (p,)."""
+        return self.rows.squared_norms()
+
+    @cached_property
+    def trace(self) -> float:
+        """Tr S_t."""
+        return float(self.diagonal.sum())
+
+    def matmul(self, V: Array) -> Array:
+        """S_t V."""
+        product: Array = self.rows.T @ (self.rows @ V)
+        return product
+
+    def spectrum(self) -> Spectrum:
+        """Eigendecomposition of S_t on its range: needs the square array after all."""
+        form = _smaller_form(self.rows.X)
+        return form.of(self.rows.X, self.labels, self.rows.weight).spectrum()
+
+
+AnyScatter: TypeAlias = Scatter | RowScatter | ImplicitScatter
 
 
 def scatter_of(X: Any, labels: Any, weight: Array) -> AnyScatter:
-    """Scatter of X in the form that is smaller: p × p moments, or n × n rows for n < p."""
-    form = RowScatter if X.shape[0] < X.shape[1] else Scatter
+    """Scatter of X in the form that is smallest.
+
+    That is p × p moments, n × n rows for n < p, or sparse X itself where both squares are
+    large.
+    """
+    large = sparse.issparse(X) and min(X.shape) > LARGE
+    form = ImplicitScatter if large else _smaller_form(X)
     return form.of(X, labels, weight)
+
+
+def _smaller_form(X: Any) -> type[Scatter | RowScatter]:
+    return RowScatter if X.shape[0] < X.shape[1] else Scatter
 
 
 def _blocks(X: Any) -> Iterator[slice]:
@@ -216,11 +273,6 @@ def _blocks(X: Any) -> Iterator[slice]:
     n, p = X.shape
     rows = n if sparse.issparse(X) else max(2**22 // p, 2048)
     return (slice(start, start + rows) for start in range(0, n, rows))
-
-
-def _mean(X: Any, weight: Array) -> Array:
-    total = weight.sum()
-    return np.asarray(X.T @ (weight / total) if total else np.zeros(X.shape[1]), dtype=np.float64)
 
 
 def _label_moments(labels: Any, weight: Array, mean: Array) -> tuple[int, float, Array, Array]:
@@ -235,32 +287,3 @@ def _gram(labels: Any, weight: Array) -> Array:
 def _positive(values: Array) -> NDArray[np.bool_]:
     positive: NDArray[np.bool_] = values > RANGE_RTOL * max(values.max(initial=0.0), 0.0)
     return positive
-
-
-def _shift_full_columns(X: Any) -> tuple[Any, Array]:
-    """Shift the columns of X that have no implicit zero by their first value.
-
-    Sparse X is centred after the product, and a large offset would cancel badly there. A
-    column with zeros cannot: its mean is at most of the size of its spread.
-    """
-    full = np.bincount(X.indices, minlength=X.shape[1]) == X.shape[0]
-    shift = np.zeros(X.shape[1])
-    if full.any():
-        shift[full] = X[[0]].toarray()[0, full]
-        X = sparse.csr_array((X.data - shift[X.indices], X.indices, X.indptr), shape=X.shape)
-    return X, shift
-
-
-def _centred_operator(X: Any, mean: Array, root: Array) -> LinearOperator:
-    """Ω^½ (X − 1mᵀ) as products with sparse X."""
-    offset = aslinearoperator(np.ones((X.shape[0], 1))) @ aslinearoperator(mean[None, :])
-    return aslinearoperator(sparse.diags_array(root)) @ (aslinearoperator(X) - offset)
-
-
-def _centred_kernel(X: Any, mean: Array, root: Array) -> Array:
-    kernel: Array = (X @ X.T).toarray()
-    to_mean = X @ mean
-    kernel -= to_mean[:, None] + to_mean
-    kernel += mean @ mean
-    kernel *= np.outer(root, root)
-    return kernel

@@ -1,0 +1,191 @@
+"""Generalised eigenproblems A g = λ B g with A = F Fᵀ of low rank and B = S_t + γI.
+
+F = Σ w_i (x_i − m) b_iᵀ L has few columns, so no p × p eigenproblem is needed: with R = B⁻¹F,
+one solve with K right-hand sides, and FᵀR = QΛQᵀ, the columns of G = RQΛ^(-½) are
+B-orthonormal eigenvectors with eigenvalues Λ, and there are no others of λ > 0.
+"""
+
+from __future__ import annotations
+
+import warnings
+from functools import singledispatch
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+from scipy import linalg
+from sklearn.exceptions import ConvergenceWarning
+
+from skml_kalda._grassmann import orthonormal, settle_ties
+from skml_kalda._scatter import RANGE_RTOL, AnyScatter, Array, ImplicitScatter, RowScatter, Scatter
+
+Normalization: TypeAlias = Literal["B", "within", "unit", "sqrt_eig", "qr"]
+
+# Eigenvalues below this fraction of the largest are rounding.
+RANK_RTOL = 1e-9
+CG_TOL = 1e-10
+CG_MAX_ITER = 1000
+
+
+class Pencil(NamedTuple):
+    """The eigenpairs of positive eigenvalue."""
+
+    values: Array
+    """λ, descending."""
+    vectors: Array
+    """G with GᵀBG = I and GᵀAG = diag(λ), shape (p, rank)."""
+
+
+def absolute_ridge(scatter: AnyScatter, ridge: float) -> float:
+    """Turn a multiple of the mean eigenvalue of S_t into the γ of S_t + γI."""
+    return ridge * scatter.trace / scatter.n_features
+
+
+def solve_pencil(scatter: AnyScatter, L: Array, ridge: float) -> Pencil:
+    """Solve A g = λ B g for B = S_t + γI, on the range of S_t.
+
+    Parameters
+    ----------
+    scatter : scatter
+        Gives S_t and C = Σ w_i (x_i − m) b_iᵀ.
+    L : array of shape (K, q)
+        F = C L. With L = diag(n_k^(-½)), A is the between-class scatter.
+    ridge : float
+        γ ≥ 0.
+    """
+    L = L @ _varying(L.T @ scatter.label_scatter @ L)
+    R = ridge_weights(scatter, ridge) @ L
+    T = L.T @ (scatter.cross.T @ R)
+    values, Q = _positive_eigenpairs((T + T.T) / 2, RANK_RTOL)
+    G = (R @ Q) / np.sqrt(values)
+    return Pencil(values, settle_ties(values, G, -G))
+
+
+def solve_orthonormal(scatter: AnyScatter, L: Array) -> Pencil:
+    """Solve A g = λ g: the same for B = I."""
+    L = L @ _varying(L.T @ scatter.label_scatter @ L)
+    left, singular, _ = linalg.svd(scatter.cross @ L, full_matrices=False)
+    keep = singular > RANK_RTOL * singular.max(initial=0)
+    return Pencil(singular[keep] ** 2, left[:, keep])
+
+
+def normalized(pencil: Pencil, weight: float, normalize: Normalization) -> Array:
+    """Scale the columns of G: the eigenproblem fixes their span, not their metric.
+
+    With `weight` = Σ w_i the scale stays the same when all rows are repeated.
+    """
+    values, G = pencil
+    if normalize == "unit":
+        return G / linalg.norm(G, axis=0)
+    if normalize == "qr":
+        return orthonormal(G)
+    if normalize == "within":
+        return G * np.sqrt(weight / _unexplained(values))
+    return G * np.sqrt(weight * values if normalize == "sqrt_eig" else weight)
+
+
+def _unexplained(values: Array) -> Array:
+    """Compute gᵀ(B − A)g = 1 − λ."""
+    rest = 1 - values
+    if np.any(rest < RANGE_RTOL):
+        raise ValueError(
+            'normalize="within" divides by the spread within the classes, which is zero in '
+            'some direction of these data: use ridge > 0 or another normalize, such as "B".'
+        )
+    return rest
+
+
+def ridge_weights(scatter: AnyScatter, ridge: float) -> Array:
+    """W = (S_t + γI)⁺ Σ w_i (x_i − m) b_iᵀ, shape (p, K): one solve, K right-hand sides."""
+    W = _solve(scatter, ridge)
+    return _solve_on_range(scatter, ridge) if W is None else W
+
+
+def _solve_on_range(scatter: AnyScatter, ridge: float) -> Array:
+    values, basis = scatter.spectrum()
+    return np.asarray(basis @ ((basis.T @ scatter.cross) / (values + ridge)[:, None]))
+
+
+@singledispatch
+def _solve(scatter: Any, ridge: float) -> Array | None:
+    """Solve without a spectrum; None if S_t + γI is too near to singular for that."""
+    raise NotImplementedError
+
+
+@_solve.register(Scatter)
+def _(scatter: Scatter, ridge: float) -> Array | None:
+    return _cholesky_solve(scatter.total, ridge, scatter.cross)
+
+
+@_solve.register(RowScatter)
+def _(scatter: RowScatter, ridge: float) -> Array | None:
+    # (TᵀT + γI)⁻¹Tᵀ = Tᵀ(TTᵀ + γI)⁻¹
+    dual = _cholesky_solve(scatter.kernel, ridge, scatter.targets)
+    return None if dual is None else np.asarray(scatter.rows.T @ dual)
+
+
+@_solve.register(ImplicitScatter)
+def _(scatter: ImplicitScatter, ridge: float) -> Array | None:
+    if ridge == 0:
+        return None
+    return _conjugate_gradients(scatter, ridge)
+
+
+def _cholesky_solve(S: Array, ridge: float, right: Array) -> Array | None:
+    B = S.copy()
+    B.flat[:: len(B) + 1] += ridge
+    size = linalg.norm(B, 1)
+    try:
+        factor, lower = linalg.cho_factor(B, overwrite_a=True, check_finite=False)
+    except linalg.LinAlgError:
+        return None
+    reciprocal_condition, _ = linalg.lapack.dpocon(factor, size, uplo="L" if lower else "U")
+    if reciprocal_condition < RANGE_RTOL:
+        return None
+    solution: Array = linalg.cho_solve((factor, lower), right, check_finite=False)
+    return solution
+
+
+def _conjugate_gradients(scatter: ImplicitScatter, ridge: float) -> Array:
+    """Conjugate gradients for all columns side by side, preconditioned by the diagonal."""
+    inverse = 1 / (scatter.diagonal + ridge)[:, None]
+    W = np.zeros_like(scatter.cross)
+    residual = scatter.cross.copy()
+    direction = inverse * residual
+    size = start = np.sum(residual * direction, axis=0)
+    for _ in range(CG_MAX_ITER):
+        if np.all(size <= CG_TOL**2 * start):
+            return W
+        product = scatter.matmul(direction) + ridge * direction
+        step = _ratio(size, np.sum(direction * product, axis=0))
+        W += step * direction
+        residual -= step * product
+        preconditioned = inverse * residual
+        before, size = size, np.sum(residual * preconditioned, axis=0)
+        direction = preconditioned + _ratio(size, before) * direction
+    warnings.warn(
+        f"The ridge solve did not converge in {CG_MAX_ITER} iterations: increase ridge, or put "
+        "a scaler such as MaxAbsScaler in front.",
+        ConvergenceWarning,
+        stacklevel=2,
+    )
+    return W
+
+
+def _ratio(numerator: Array, denominator: Array) -> Array:
+    """Quotient, zero for the columns that are solved exactly."""
+    return np.divide(numerator, denominator, out=np.zeros_like(numerator), where=denominator > 0)
+
+
+def _varying(N: Array) -> Array:
+    """Basis of the range of N = Lᵀ Σ w_i (b_i − b̄)(b_i − b̄)ᵀ L, shape (q, rank).
+
+    F vanishes on the rest, such as the sum of one-hot labels, whatever X is; solved for, it
+    would come back as directions of rounding.
+    """
+    return _positive_eigenpairs(N, RANGE_RTOL)[1]
+
+
+def _positive_eigenpairs(S: Array, rtol: float) -> tuple[Array, Array]:
+    values, vectors = linalg.eigh(S, check_finite=False)
+    keep = values > rtol * max(values.max(initial=0.0), 0.0)
+    return values[keep][::-1], vectors[:, keep][:, ::-1]

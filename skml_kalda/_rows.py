@@ -1,0 +1,89 @@
+"""Rows of data about their weighted mean, without making sparse data dense."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.sparse.linalg import LinearOperator
+
+Array: TypeAlias = NDArray[np.floating[Any]]
+
+
+class CentredRows(LinearOperator):
+    """T = Ω^½ (X − 1mᵀ) for sparse X, as products with X.
+
+    Parameters
+    ----------
+    X : CSR of shape (n, p)
+        The data.
+    weight : array of shape (n,)
+        w_i ≥ 0, the diagonal of Ω.
+    """
+
+    def __init__(self, X: Any, weight: Array) -> None:
+        self.X, shift = _shift_full_columns(X.astype(np.float64, copy=False))
+        self.weight = weight
+        self._root = np.sqrt(weight)[:, None]
+        self._offset = weighted_mean(self.X, weight)
+        self.mean = self._offset + shift
+        """m, in the units of the X that was given."""
+        super().__init__(np.float64, X.shape)
+
+    def _matmat(self, V: Array) -> Array:
+        product: Array = self._root * (self.X @ V - self._offset @ V)
+        return product
+
+    def _rmatmat(self, U: Array) -> Array:
+        U = self._root * U
+        product: Array = self.X.T @ U - np.outer(self._offset, U.sum(axis=0))
+        return product
+
+    def cross(self, labels: Any) -> Array:
+        """Σ w_i (x_i − m) b_iᵀ for the rows b_i of sparse `labels`, shape (p, K)."""
+        weighted = labels.multiply(self.weight[:, None])
+        cross: Array = (self.X.T @ weighted).toarray()
+        return cross - np.outer(self._offset, np.asarray(weighted.sum(axis=0)))
+
+    def total(self) -> Array:
+        """TᵀT, shape (p, p)."""
+        weighted = sparse.csr_array(self.X.multiply(self.weight[:, None]))
+        total: Array = (self.X.T @ weighted).toarray()
+        total -= self.weight.sum() * np.outer(self._offset, self._offset)
+        return total
+
+    def kernel(self) -> Array:
+        """TTᵀ, shape (n, n)."""
+        kernel: Array = (self.X @ self.X.T).toarray()
+        to_mean = self.X @ self._offset
+        kernel -= to_mean[:, None] + to_mean
+        kernel += self._offset @ self._offset
+        kernel *= self._root * self._root.T
+        return kernel
+
+    def squared_norms(self) -> Array:
+        """Diagonal of TᵀT, shape (p,)."""
+        squares: Array = self.X.multiply(self.X).T @ self.weight
+        return np.maximum(squares - self.weight.sum() * self._offset**2, 0)
+
+
+def weighted_mean(X: Any, weight: Array) -> Array:
+    """Mean m = Σ w_i x_i / Σ w_i; zero where no row has weight."""
+    total = weight.sum()
+    return np.asarray(X.T @ (weight / total) if total else np.zeros(X.shape[1]), dtype=np.float64)
+
+
+def _shift_full_columns(X: Any) -> tuple[Any, Array]:
+    """Shift the columns of X that have no implicit zero by their first value.
+
+    Sparse X is centred after the product, and a large offset would cancel badly there. A
+    column with zeros cannot: its mean is at most of the size of its spread.
+    """
+    full = np.bincount(X.indices, minlength=X.shape[1]) == X.shape[0]
+    shift = np.zeros(X.shape[1])
+    if full.any():
+        shift[full] = X[[0]].toarray()[0, full]
+        X = sparse.csr_array((X.data - shift[X.indices], X.indices, X.indptr), shape=X.shape)
+    return X, shift
