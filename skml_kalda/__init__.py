@@ -4,14 +4,51 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from skml_kalda import framework
-from skml_kalda.reducers import MultiLabelKaLDA
+from skml_kalda.reducers import (
+    CCA,
+    LDA,
+    MDDM,
+    MLDA,
+    MLLS,
+    MLR,
+    MLSI,
+    MMC,
+    OCM,
+    OLDA,
+    OPLS,
+    RLDA,
+    SDPLDA,
+    ULDA,
+    MultiLabelKaLDA,
+    TraceRatio,
+)
 
 if TYPE_CHECKING:
     from skml_kalda.neighbors import BinaryRelevanceKNN, MLkNN
 
 __version__ = "0.1.0.dev0"
 
-__all__ = ["BinaryRelevanceKNN", "MLkNN", "MultiLabelKaLDA", "framework"]
+__all__ = [
+    "CCA",
+    "LDA",
+    "MDDM",
+    "MLDA",
+    "MLLS",
+    "MLR",
+    "MLSI",
+    "MMC",
+    "OCM",
+    "OLDA",
+    "OPLS",
+    "RLDA",
+    "SDPLDA",
+    "ULDA",
+    "BinaryRelevanceKNN",
+    "MLkNN",
+    "MultiLabelKaLDA",
+    "TraceRatio",
+    "framework",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -59,7 +59,7 @@ class Alignment:
         eigenvalues, vectors = singular**2, right.T / np.sqrt(self.values)[:, None]
         live = eigenvalues > RANK_ATOL
         axes = vectors[:, live]
-        vectors[:, live] = settle_ties(eigenvalues[live], axes, -axes)
+        vectors[:, live] = settle_ties(eigenvalues[live], axes, -axes, scale=1.0)
         return eigenvalues, vectors
 
     @property

@@ -41,13 +41,14 @@ def diagonal_basis(Y: Array, values: Array) -> tuple[Array, Array]:
     return Y @ rotation[:, ::-1], d[::-1]
 
 
-def settle_ties(eigenvalues: Array, G: Array, product: Array) -> Array:
+def settle_ties(eigenvalues: Array, G: Array, product: Array, scale: float) -> Array:
     """Choose among the bases of each eigenspace: Gᵀ product is made diagonal there.
 
-    Eigenvectors of equal eigenvalue (descending, equal but for rounding) are defined up to a
-    rotation only; of the rotated ones those with the largest entry come first.
+    Eigenvectors of equal eigenvalue (descending, equal but for rounding relative to `scale`)
+    are defined up to a rotation only; of the rotated ones those of the largest diagonal
+    entry come first.
     """
-    apart = np.flatnonzero(-np.diff(eigenvalues) > 1e-8 * np.abs(eigenvalues).max(initial=0))
+    apart = np.flatnonzero(-np.diff(eigenvalues) > 1e-8 * scale)
     settled = G.copy()
     for tied in np.split(np.arange(G.shape[1]), apart + 1):
         if len(tied) > 1:

@@ -21,7 +21,7 @@ from skml_kalda._scatter import RANGE_RTOL, AnyScatter, Array, ImplicitScatter, 
 Normalization: TypeAlias = Literal["B", "within", "unit", "sqrt_eig", "qr"]
 
 # Eigenvalues below this fraction of the largest are rounding.
-RANK_RTOL = 1e-9
+RANK_RTOL = 1e-12
 CG_TOL = 1e-10
 CG_MAX_ITER = 1000
 
@@ -55,16 +55,16 @@ def solve_pencil(scatter: AnyScatter, L: Array, ridge: float) -> Pencil:
     L = L @ _varying(L.T @ scatter.label_scatter @ L)
     R = ridge_weights(scatter, ridge) @ L
     T = L.T @ (scatter.cross.T @ R)
-    values, Q = _positive_eigenpairs((T + T.T) / 2, RANK_RTOL)
+    values, Q = positive_eigenpairs((T + T.T) / 2, RANK_RTOL)
     G = (R @ Q) / np.sqrt(values)
-    return Pencil(values, settle_ties(values, G, -G))
+    return Pencil(values, settle_ties(values, G, -G, values.max(initial=0.0)))
 
 
 def solve_orthonormal(scatter: AnyScatter, L: Array) -> Pencil:
     """Solve A g = λ g: the same for B = I."""
     L = L @ _varying(L.T @ scatter.label_scatter @ L)
     left, singular, _ = linalg.svd(scatter.cross @ L, full_matrices=False)
-    keep = singular > RANK_RTOL * singular.max(initial=0)
+    keep = singular > RANGE_RTOL * singular.max(initial=0)
     return Pencil(singular[keep] ** 2, left[:, keep])
 
 
@@ -98,6 +98,11 @@ def ridge_weights(scatter: AnyScatter, ridge: float) -> Array:
     """W = (S_t + γI)⁺ Σ w_i (x_i − m) b_iᵀ, shape (p, K): one solve, K right-hand sides."""
     W = _solve(scatter, ridge)
     return _solve_on_range(scatter, ridge) if W is None else W
+
+
+def regression(scatter: AnyScatter, ridge: float) -> Array:
+    """Ridge weights of the label combinations that vary, shape (p, rank); same W Wᵀ."""
+    return ridge_weights(scatter, ridge) @ _varying(scatter.label_scatter)
 
 
 def _solve_on_range(scatter: AnyScatter, ridge: float) -> Array:
@@ -182,10 +187,11 @@ def _varying(N: Array) -> Array:
     F vanishes on the rest, such as the sum of one-hot labels, whatever X is; solved for, it
     would come back as directions of rounding.
     """
-    return _positive_eigenpairs(N, RANGE_RTOL)[1]
+    return positive_eigenpairs(N)[1]
 
 
-def _positive_eigenpairs(S: Array, rtol: float) -> tuple[Array, Array]:
+def positive_eigenpairs(S: Array, rtol: float = RANGE_RTOL) -> tuple[Array, Array]:
+    """Eigenvalues of symmetric S above `rtol` of the largest, descending, and their vectors."""
     values, vectors = linalg.eigh(S, check_finite=False)
     keep = values > rtol * max(values.max(initial=0.0), 0.0)
     return values[keep][::-1], vectors[:, keep][:, ::-1]

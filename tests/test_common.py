@@ -1,15 +1,67 @@
 """Every reducer is a citizen of scikit-learn."""
 
 import pytest
+from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from skml_kalda import MultiLabelKaLDA
+from skml_kalda import (
+    CCA,
+    LDA,
+    MDDM,
+    MLDA,
+    MLLS,
+    MLR,
+    MLSI,
+    MMC,
+    OCM,
+    OLDA,
+    OPLS,
+    RLDA,
+    SDPLDA,
+    ULDA,
+    MultiLabelKaLDA,
+    TraceRatio,
+)
+
+
+class RbfKernel:
+    """A callable whose repr, and so the name of its test, is the same in every process."""
+
+    def __call__(self, Y):
+        return rbf_kernel(Y)
+
+    def __repr__(self):
+        return "rbf"
+
 
 REDUCERS = [
     MultiLabelKaLDA(),
     MultiLabelKaLDA(constraint="none"),
     MultiLabelKaLDA(shrinkage="auto"),
+    CCA(),
+    LDA(),
+    LDA(normalize="sqrt_eig"),
+    MDDM(),
+    MDDM(projection="f"),
+    MDDM(label_kernel=RbfKernel()),
+    MLDA(),
+    MLDA(weights="entropy"),
+    MLDA(weights="correlation"),
+    MLDA(weights="fuzzy"),
+    MLDA(weights="dependence"),
+    MLLS(),
+    MLR(),
+    MLSI(),
+    MLSI(form="inverse"),
+    MMC(),
+    OCM(),
+    OLDA(),
+    OPLS(),
+    RLDA(),
+    SDPLDA(),
+    TraceRatio(),
+    ULDA(),
 ]
 
 # What scikit-learn checks of its own transformers but does not yield for others.

@@ -1,0 +1,73 @@
+"""Orthogonal centroid method."""
+
+from __future__ import annotations
+
+from skml_kalda._pencil import Normalization, Pencil, solve_orthonormal
+from skml_kalda._scatter import AnyScatter
+from skml_kalda.reducers._generalized import GeneralizedReducer
+
+
+class OCM(GeneralizedReducer):
+    r"""Orthogonal centroid method.
+
+    Keeps the spread between the class means and ignores that within the classes,
+
+    .. math:: \max_G \mathrm{Tr}(G^T S_b G), \quad G^T G = I,
+
+    by the leading eigenvectors of :math:`S_b`, which span the differences of the class
+    means :math:`m_k - m` [1]_.
+
+    Parameters
+    ----------
+    n_components : int, default=None
+        Number of directions, at most the rank of :math:`S_b`, which is below the number of
+        classes. None means the number of classes that have rows, minus one, or that rank.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        The directions, orthonormal, the largest entry of each positive.
+    eigenvalues_ : ndarray of shape (n_components,)
+        Variance between the classes along each direction, descending.
+    mean_ : ndarray of shape (n_features,)
+        Mean of the rows, each weighted by its number of labels.
+    classes_ : ndarray
+        The classes that have rows: labels, or column numbers of an indicator matrix.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if X had string column names.
+
+    See Also
+    --------
+    LDA : Weighs the spread of the class means by the spread of the rows.
+    MDDM : The same with the labels themselves in place of class means.
+
+    Notes
+    -----
+    The original takes a QR decomposition of the class means as they are, which has one
+    direction more, towards the overall mean. No system is solved: the cost is that of the
+    class means. The result depends on the scaling of the features.
+
+    References
+    ----------
+    .. [1] H. Park, M. Jeon and J. B. Rosen, "Lower dimensional representation of text data
+       based on centroids and least squares", BIT Numerical Mathematics 43, 2003.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from skml_kalda import OCM
+    >>> X, y = load_iris(return_X_y=True)
+    >>> OCM().fit(X, y).eigenvalues_.round(3)
+    array([3.913, 0.034])
+    """
+
+    normalize: Normalization = "unit"
+
+    def __init__(self, n_components: int | None = None) -> None:
+        self.n_components = n_components
+
+    def _pencil(self, scatter: AnyScatter) -> Pencil:
+        values, vectors = solve_orthonormal(scatter, self._label_side(scatter))
+        return Pencil(values / scatter.weight, vectors)
