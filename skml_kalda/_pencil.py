@@ -22,6 +22,9 @@ Normalization: TypeAlias = Literal["B", "within", "unit", "sqrt_eig", "qr"]
 
 # Eigenvalues below this fraction of the largest are rounding.
 RANK_RTOL = 1e-12
+# A solve loses as many digits as the condition of B has; worse than this, S_t is cut to its
+# range first.
+_RCOND = 1e-6
 CG_TOL = 1e-10
 CG_MAX_ITER = 1000
 
@@ -144,7 +147,7 @@ def _cholesky_solve(S: Array, ridge: float, right: Array) -> Array | None:
     except linalg.LinAlgError:
         return None
     reciprocal_condition, _ = linalg.lapack.dpocon(factor, size, uplo="L" if lower else "U")
-    if reciprocal_condition < RANGE_RTOL:
+    if reciprocal_condition < _RCOND:
         return None
     solution: Array = linalg.cho_solve((factor, lower), right, check_finite=False)
     return solution

@@ -176,14 +176,15 @@ class RowScatter(_Moments):
     kernel: Array
     """T Tᵀ, shape (n, n)."""
     targets: Array
-    """Ω^½ b, shape (n, K): the sum `cross` is Tᵀ of it."""
+    """Ω^½ (b − b̄), shape (n, K): the sum `cross` is Tᵀ of it."""
 
     @classmethod
     def of(cls, X: Any, labels: Any, weight: Array) -> RowScatter:
         """Keep the centred rows of X; parameters as in :meth:`Scatter.of`."""
         rows: Any
         root = np.sqrt(weight)[:, None]
-        targets = labels.multiply(root).toarray()
+        label_mean = np.asarray(labels.T @ weight) / weight.sum()
+        targets = root * (labels.toarray() - label_mean)
         if sparse.issparse(X):
             rows = CentredRows(X, weight)
             mean, kernel = rows.mean, rows.kernel()

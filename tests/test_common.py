@@ -25,6 +25,10 @@ from skml_kalda import (
 )
 
 
+class LabelCCA(CCA):
+    """CCA by another name: scikit-learn checks any "CCA" as its own, with two-sided transform."""
+
+
 class RbfKernel:
     """A callable whose repr, and so the name of its test, is the same in every process."""
 
@@ -39,7 +43,7 @@ REDUCERS = [
     MultiLabelKaLDA(),
     MultiLabelKaLDA(constraint="none"),
     MultiLabelKaLDA(shrinkage="auto"),
-    CCA(),
+    LabelCCA(),
     LDA(),
     LDA(normalize="sqrt_eig"),
     MDDM(),

@@ -31,9 +31,9 @@ class CCA(GeneralizedReducer):
         Number of directions, at most the rank of :math:`X^T Y`: the number of labels, or one
         less if each row has the same number of them. None means the number of classes that
         have rows, minus one, or that rank.
-    ridge : float, default=1e-6
+    ridge : float, default=1e-4
         :math:`\gamma_x` as a multiple of the mean eigenvalue of :math:`X^T X`.
-    label_ridge : float, default=1e-6
+    label_ridge : float, default=1e-4
         :math:`\gamma_y` as a multiple of the mean eigenvalue of :math:`Y^T Y`.
     normalize : {"B", "within", "unit", "sqrt_eig", "qr"}, default="B"
         Scale of the directions. "B": :math:`G^T (X^T X + \gamma_x I) G = n I`, unit variance
@@ -95,8 +95,8 @@ class CCA(GeneralizedReducer):
         self,
         n_components: int | None = None,
         *,
-        ridge: float = 1e-6,
-        label_ridge: float = 1e-6,
+        ridge: float = 1e-4,
+        label_ridge: float = 1e-4,
         normalize: Normalization = "B",
     ) -> None:
         self.n_components = n_components

@@ -30,7 +30,7 @@ class OPLS(GeneralizedReducer):
         Number of directions, at most the rank of :math:`X^T Y`: the number of labels, or one
         less if each row has the same number of them. None means the number of classes that
         have rows, minus one, or that rank.
-    ridge : float, default=1e-6
+    ridge : float, default=1e-4
         :math:`\gamma` as a multiple of the mean eigenvalue of :math:`X^T X`.
     normalize : {"B", "unit", "sqrt_eig", "qr"}, default="B"
         Scale of the directions. "B": :math:`G^T (X^T X + \gamma I) G = n I`, unit variance
@@ -88,7 +88,7 @@ class OPLS(GeneralizedReducer):
         self,
         n_components: int | None = None,
         *,
-        ridge: float = 1e-6,
+        ridge: float = 1e-4,
         normalize: Normalization = "B",
     ) -> None:
         self.n_components = n_components

@@ -27,7 +27,7 @@ class SDPLDA(ScatterDifferenceReducer):
     n_components : int, default=None
         Number of directions, at most the rank of the centred data. None means the number of
         classes that have rows, minus one, or that rank.
-    ridge : float, default=1e-6
+    ridge : float, default=1e-4
         Added to :math:`S_w`, as a multiple of the mean eigenvalue of :math:`S_t`: with fewer
         rows than features :math:`S_w` is singular and :math:`\lambda_1` would be infinite.
 
@@ -82,7 +82,7 @@ class SDPLDA(ScatterDifferenceReducer):
         "ridge": [Interval(Real, 0, None, closed="left")],
     }
 
-    def __init__(self, n_components: int | None = None, *, ridge: float = 1e-6) -> None:
+    def __init__(self, n_components: int | None = None, *, ridge: float = 1e-4) -> None:
         self.n_components = n_components
         self.ridge = ridge
 
