@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from scipy import linalg, sparse
-from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 from skml_kalda._rows import Array, weighted_mean
@@ -53,8 +52,9 @@ def _centres(X: Any, W: Any, sample_weight: Array) -> Array:
 
 
 def _closeness(X: Any, Y: Any, centres: Array) -> sparse.csr_array:
-    distances = euclidean_distances(X, centres, squared=True)
-    return entropy(Y.multiply(1 / np.maximum(distances, 1e-300)))
+    squares = row_norms(X, squared=True)[:, None] + row_norms(centres, squared=True)
+    squares -= 2 * safe_sparse_dot(X, centres.T, dense_output=True)
+    return entropy(Y.multiply(1 / np.maximum(squares, 1e-300)))
 
 
 def dependence(
