@@ -123,5 +123,6 @@ def _row(X: Any, i: int) -> tuple[Any, Array]:
 
 def _centred_if_dense(X: Any, sample_weight: Array) -> tuple[Any, Array]:
     """X and its mean, which is zero after centring; sparse X stays as it is."""
+    X = X.astype(np.float64, copy=False)
     mean = weighted_mean(X, sample_weight)
     return (X, mean) if sparse.issparse(X) else (X - mean, np.zeros_like(mean))

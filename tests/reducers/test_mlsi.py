@@ -1,0 +1,123 @@
+"""MLSI against its objective, explicit kernels and its limits."""
+
+import numpy as np
+import pytest
+from scipy import linalg
+from scipy.optimize import minimize
+from sklearn.decomposition import PCA
+
+from skml_kalda import MLSI, OPLS
+from tests.conftest import made
+from tests.reducers.oracles import assert_same_span, centred, top
+
+SHAPES = pytest.mark.parametrize("shape", [(60, 8), (10, 30)], ids=["tall", "wide"])
+
+
+def unit(Z):
+    return centred(Z) / linalg.norm(centred(Z))
+
+
+def kernel(X, Y, beta):
+    """C of the method, n × n, for data of unit norm."""
+    return (1 - beta) * X @ X.T + beta * Y @ Y.T
+
+
+def objective(W, X, Y, beta):
+    """The least error of both reconstructions from V, an orthonormal basis of XW."""
+    V = np.linalg.qr(X @ W)[0]
+    X_rest, Y_rest = X - V @ (V.T @ X), Y - V @ (V.T @ Y)
+    return (1 - beta) * linalg.norm(X_rest) ** 2 + beta * linalg.norm(Y_rest) ** 2
+
+
+@pytest.mark.parametrize("beta", [0.1, 0.5, 0.9])
+@pytest.mark.parametrize("k", [1, 2])
+def test_direct_form_minimises_the_objective(beta, k):
+    X, Y = made(30, 4, 3)
+    mlsi = MLSI(n_components=k, beta=beta, ridge=0.0).fit(X, Y)
+    X, Y = unit(X), unit(Y)
+    found = objective(mlsi.components_.T, X, Y, beta)
+    rng = np.random.default_rng(0)
+    tries = [
+        minimize(lambda w: objective(w.reshape(4, k), X, Y, beta), start).fun
+        for start in rng.normal(size=(6, 4 * k))
+    ]
+    assert found == pytest.approx(min(tries), rel=1e-6)
+    assert 1 - found == pytest.approx(mlsi.eigenvalues_.sum(), rel=1e-8)
+
+
+@SHAPES
+def test_direct_form_is_the_dense_eigenproblem(shape):
+    X, Y = made(*shape)
+    p = shape[1]
+    mlsi = MLSI(n_components=5, beta=0.7, ridge=0.01).fit(X, Y)
+    X_u, Y_u = unit(X), unit(Y)
+    values, H = top(X_u.T @ kernel(X_u, Y_u, 0.7) @ X_u, X_u.T @ X_u + 0.01 / p * np.eye(p), 5)
+    np.testing.assert_allclose(mlsi.eigenvalues_, values, rtol=1e-8)
+    assert_same_span(mlsi.components_.T, H)
+
+
+def test_unscaled_form_takes_data_as_they_are():
+    X, Y = made()
+    X_c, Y_c = centred(X), centred(Y)
+    values, H = top(X_c.T @ kernel(X_c, Y_c, 0.5) @ X_c, X_c.T @ X_c, 3)
+    mlsi = MLSI(scale=False, ridge=0.0).fit(X, Y)
+    np.testing.assert_allclose(mlsi.eigenvalues_, values, rtol=1e-8)
+    assert_same_span(mlsi.components_.T, H)
+
+
+@SHAPES
+@pytest.mark.parametrize("ridge", [0.1, 1e-4])
+def test_inverse_form_is_that_of_the_explicit_kernel(shape, ridge):
+    X, Y = made(*shape)
+    n, p = shape
+    mlsi = MLSI(n_components=4, beta=0.6, form="inverse", ridge=ridge).fit(X, Y)
+    X_u, Y_u = unit(X), unit(Y)
+    C = kernel(X_u, Y_u, 0.6) + ridge / p * np.eye(n)
+    values, H = top(X_u.T @ X_u, X_u.T @ linalg.solve(C, X_u) + ridge * np.eye(p), 4)
+    np.testing.assert_allclose(mlsi.eigenvalues_, values, rtol=1e-6)
+    assert_same_span(mlsi.components_.T, H, atol=1e-6)
+
+
+def test_inverse_form_is_pca_where_data_and_labels_are_independent():
+    X, Y = made()
+    mlsi = MLSI(form="inverse", ridge=0.0).fit(X, Y)
+    assert_same_span(mlsi.components_.T, PCA(3).fit(X).components_.T, atol=1e-6)
+
+
+@pytest.mark.parametrize("form", ["direct", "inverse"])
+def test_with_few_rows_both_forms_take_the_eigenvectors_of_the_kernel(form):
+    X, Y = made(10, 30)
+    V = top(kernel(unit(X), unit(Y), 0.5), np.eye(10), 3)[1]
+    latent = MLSI(form=form, ridge=0.0).fit_transform(X, Y)
+    assert_same_span(latent, V, atol=1e-6)
+
+
+def test_ends_of_beta_are_pca_and_opls():
+    X, Y = made()
+    pca = PCA(3, whiten=True).fit(X)
+    whitened = pca.transform(X) * np.sqrt(60 / 59)  # theirs is unbiased
+    ours = MLSI(beta=0.0, ridge=0.0).fit_transform(X, Y)
+    np.testing.assert_allclose(np.abs(ours), np.abs(whitened), atol=1e-8)
+    np.testing.assert_allclose(
+        MLSI(beta=1.0, ridge=0.01).fit(X, Y).components_,
+        OPLS(ridge=0.01).fit(X, Y).components_,
+        atol=1e-8,
+    )
+
+
+def test_latent_features_have_unit_variance():
+    X, Y = made()
+    for form in ("direct", "inverse"):
+        Z = MLSI(form=form, ridge=0.0).fit_transform(X, Y)
+        np.testing.assert_allclose(np.cov(Z.T, bias=True), np.eye(3), atol=1e-8)
+
+
+def test_limits_of_the_number_of_components():
+    X, Y = made()
+    assert MLSI(n_components=8).fit_transform(X, Y).shape == (60, 8)
+    with pytest.raises(ValueError, match="at most 8, which is the rank of the centred data"):
+        MLSI(n_components=9).fit(X, Y)
+    with pytest.raises(ValueError, match="at most 4, which is the rank of the covariance"):
+        MLSI(n_components=5, beta=1.0).fit(X, Y)
+    with pytest.raises(ValueError, match="needs beta < 1"):
+        MLSI(beta=1.0, form="inverse").fit(X, Y)

@@ -1,0 +1,120 @@
+"""Low-rank pencils against the dense generalised eigensolver."""
+
+import numpy as np
+import pytest
+from scipy import linalg, sparse
+from sklearn.exceptions import ConvergenceWarning
+
+from skml_kalda import _pencil, _scatter
+from skml_kalda._labels import indicator, omega_weighted, row_weighted
+from skml_kalda._pencil import ridge_weights, solve_orthonormal, solve_pencil
+from skml_kalda._scatter import ImplicitScatter, RowScatter, Scatter, scatter_of
+from tests.conftest import made
+
+FORMS = [
+    (Scatter, np.asarray),
+    (Scatter, sparse.csr_array),
+    (RowScatter, np.asarray),
+    (RowScatter, sparse.csr_array),
+    (ImplicitScatter, sparse.csr_array),
+]
+IDS = [f"{form.__name__}-{store.__name__}" for form, store in FORMS]
+
+
+def weighted(Y, weigh=omega_weighted):
+    return weigh(indicator(Y).matrix, np.ones(len(Y)))
+
+
+@pytest.mark.parametrize(("form", "store"), FORMS, ids=IDS)
+@pytest.mark.parametrize("ridge", [1e-3, 1.0, 100.0])
+@pytest.mark.parametrize("shape", [(60, 8), (12, 30)], ids=["tall", "wide"])
+def test_every_form_gives_the_pairs_of_the_dense_solver(form, store, ridge, shape):
+    X, Y = made(*shape, unlabelled=0.2)
+    scatter = form.of(store(X), *weighted(Y))
+    moments = Scatter.of(X, *weighted(Y))
+    A, B = moments.between @ moments.between.T, moments.total + ridge * np.eye(shape[1])
+    values, G = solve_pencil(scatter, np.diag(scatter.class_scale), ridge)
+    assert len(values) == Y.shape[1] - 1
+    np.testing.assert_allclose(values, linalg.eigvalsh(A, B)[::-1][:3], rtol=1e-8)
+    np.testing.assert_allclose(G.T @ B @ G, np.eye(3), atol=1e-8)
+    np.testing.assert_allclose(A @ G, B @ G * values, atol=1e-6 * np.abs(A).max())
+
+
+@pytest.mark.parametrize(("form", "store"), FORMS, ids=IDS)
+@pytest.mark.parametrize("shape", [(60, 8), (12, 30)], ids=["tall", "wide"])
+def test_without_a_ridge_the_solution_is_that_of_the_pseudo_inverse(form, store, shape):
+    X, Y = made(*shape)
+    W = ridge_weights(form.of(store(X), *weighted(Y, row_weighted)), 0.0)
+    centred = X - X.mean(axis=0)
+    np.testing.assert_allclose(W, np.linalg.pinv(centred) @ Y, atol=1e-9)
+
+
+def test_a_singular_scatter_is_cut_to_its_range():
+    X, Y = made(60, 5)
+    twice = np.hstack([X, X])
+    scatter = Scatter.of(twice, *weighted(Y))
+    assert _pencil._cholesky_solve(scatter.total, 0.0, scatter.cross) is None
+    half, _ = solve_pencil(Scatter.of(X, *weighted(Y)), np.diag(scatter.class_scale), 0.0)
+    values, G = solve_pencil(scatter, np.diag(scatter.class_scale), 0.0)
+    np.testing.assert_allclose(values, half, rtol=1e-10)
+    np.testing.assert_allclose(G[:5], G[5:], atol=1e-10)  # nothing of the null space
+
+
+def test_the_sum_of_one_hot_labels_is_no_direction():
+    X, Y = made(single=True)
+    scatter = Scatter.of(X, *weighted(Y, row_weighted))
+    for ridge in (0.0, 1e-9, 1.0):
+        assert len(solve_pencil(scatter, np.eye(4), ridge).values) == 3
+    assert len(solve_orthonormal(scatter, np.eye(4)).values) == 3
+
+
+def test_fewer_features_than_classes_limit_the_rank():
+    X, Y = made(p=2, K=6)
+    scatter = Scatter.of(X, *weighted(Y))
+    assert len(solve_pencil(scatter, np.diag(scatter.class_scale), 0.0).values) == 2
+
+
+def test_columns_of_equal_eigenvalue_do_not_depend_on_rounding():
+    X, Y = made(12, 30, single=True)  # λ = 1 three times
+    turn = np.linalg.qr(np.random.default_rng(0).normal(size=(30, 30)))[0]
+    G, H = (
+        solve_pencil(s, np.diag(s.class_scale), 0.0).vectors
+        for s in (RowScatter.of(Z, *weighted(Y)) for Z in (X, X @ turn))
+    )
+    np.testing.assert_allclose(np.abs(np.sum(G * (turn @ H), axis=0)), np.sum(G * G, axis=0))
+
+
+@pytest.mark.parametrize(
+    ("shape", "store", "form"),
+    [
+        ((30, 20), np.asarray, Scatter),
+        ((20, 30), np.asarray, RowScatter),
+        ((30, 20), sparse.csr_array, ImplicitScatter),
+        ((20, 30), sparse.csr_array, ImplicitScatter),
+        ((30, 9), sparse.csr_array, Scatter),
+        ((9, 30), sparse.csr_array, RowScatter),
+    ],
+)
+def test_sparse_data_of_many_rows_and_features_stay_implicit(monkeypatch, shape, store, form):
+    monkeypatch.setattr(_scatter, "LARGE", 10)
+    X, Y = made(*shape)
+    assert type(scatter_of(store(X), *weighted(Y))) is form
+
+
+def test_an_implicit_scatter_multiplies_with_total_scatter():
+    X, Y = made(unlabelled=0.2)
+    X[:, 0] += 1e6  # a full column far from zero is centred before products
+    implicit = ImplicitScatter.of(sparse.csr_array(X), *weighted(Y))
+    S_t = Scatter.of(X, *weighted(Y)).total
+    V = np.random.default_rng(0).normal(size=(8, 3))
+    np.testing.assert_allclose(implicit.matmul(V), S_t @ V, rtol=1e-9)
+    np.testing.assert_allclose(implicit.diagonal, S_t.diagonal(), rtol=1e-9)
+    np.testing.assert_allclose(implicit.trace, np.trace(S_t))
+
+
+def test_a_solve_that_does_not_converge_says_so(monkeypatch):
+    monkeypatch.setattr(_pencil, "CG_MAX_ITER", 2)
+    X, Y = made()
+    scatter = ImplicitScatter.of(sparse.csr_array(X), *weighted(Y))
+    with pytest.warns(ConvergenceWarning, match="increase ridge"):
+        ridge_weights(scatter, 1e-3)
