@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import ABCMeta, abstractmethod
 from numbers import Integral
 from typing import Any, ClassVar, Self
@@ -28,7 +27,14 @@ from sklearn.utils.validation import (
 )
 
 from skml_kalda._grassmann import with_signs
-from skml_kalda._labels import Indicator, Weighted, indicator, omega_weighted, row_weighted
+from skml_kalda._labels import (
+    Indicator,
+    Weighted,
+    indicator,
+    occupied_columns,
+    omega_weighted,
+    row_weighted,
+)
 from skml_kalda._scatter import AnyScatter, Array, Scatter, scatter_of
 
 
@@ -88,7 +94,7 @@ class BaseReducer(
             The fitted reducer.
         """
         X, Y, sample_weight = self._validate(X, y, sample_weight, reset=True, min_samples=2)
-        occupied = _occupied(Y.matrix.T @ sample_weight, Y.classes)
+        occupied = occupied_columns(Y.matrix.T @ sample_weight, Y.classes)
         scatter = scatter_of(X, *self._weigh(X, Y.matrix[:, occupied], sample_weight))
         self._forget()
         self._settle(scatter, Y.classes[occupied])
@@ -194,7 +200,7 @@ class BaseReducer(
         # is of the input, and looked for by scikit-learn at every batch.
         pending = "_scatter" in vars(self) and "_results" not in vars(self)
         if pending and name.endswith("_") and not name.startswith("_") and name[-4:] != "_in_":
-            occupied = _occupied(self._scatter.label_weight, self._classes)
+            occupied = occupied_columns(self._scatter.label_weight, self._classes)
             self._settle(self._scatter.select(occupied), self._classes[occupied])
             return getattr(self, name)
         reason = f": {self._why_no_stream()}" if name == "partial_fit" else ""
@@ -223,6 +229,8 @@ class BaseReducer(
     def _settle(self, scatter: AnyScatter, classes: NDArray[Any]) -> None:
         """Compute the directions of all rows seen."""
         before = set(vars(self))
+        if scatter.is_constant:
+            raise self._no_direction("the rank of the centred data")
         G = self._directions(scatter)
         self.components_ = np.ascontiguousarray(with_signs(G).T, dtype=self._dtype)
         self.mean_ = scatter.mean.astype(self._dtype)
@@ -238,10 +246,13 @@ class BaseReducer(
         for name in ("_scatter", "_classes", "_columns"):
             self.__dict__.pop(name, None)
 
+    def _no_direction(self, reason: str) -> ValueError:
+        return ValueError(f"{type(self).__name__} finds no direction in X: {reason} is zero.")
+
     def _number_of_components(self, default: int, limit: int, reason: str) -> int:
         """Check `n_components` against what the method can give."""
         if limit < 1:
-            raise ValueError(f"{type(self).__name__} finds no direction in X: {reason} is zero.")
+            raise self._no_direction(reason)
         if self.n_components is None:
             return min(default, limit)
         if self.n_components > limit:
@@ -250,30 +261,6 @@ class BaseReducer(
                 f"on these data: at most {limit}, which is {reason}. Pass a smaller n_components."
             )
         return self.n_components
-
-
-def _occupied(label_weight: Array, classes: NDArray[Any]) -> NDArray[np.intp]:
-    """Find the columns of the classes that have rows; refuse fewer than two."""
-    occupied: NDArray[np.bool_] = label_weight > 0
-    found = int(occupied.sum())
-    if found == 0:
-        raise ValueError(
-            "y has no label in any row of positive weight: at least two classes with rows "
-            "are needed to tell them apart."
-        )
-    if found == 1:
-        raise ValueError(
-            f"y has one class only ({classes[occupied][0]!r}): at least two classes with rows "
-            "are needed to tell them apart."
-        )
-    if found < len(occupied):
-        warnings.warn(
-            f"y has {len(occupied) - found} class(es) without rows, which are left out: "
-            f"{classes[~occupied].tolist()}.",
-            UserWarning,
-            stacklevel=3,
-        )
-    return np.flatnonzero(occupied)
 
 
 def _check_same_columns(before: int | None, now: int | None) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -120,6 +121,30 @@ def _from_matrix(y: Any) -> Indicator:
     matrix = sparse.csr_array(y.astype(np.float64))
     matrix.eliminate_zeros()
     return Indicator(matrix, np.arange(matrix.shape[1]), is_matrix=True)
+
+
+def occupied_columns(label_weight: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.intp]:
+    """Find the columns of the classes that have rows; refuse fewer than two."""
+    occupied: NDArray[np.bool_] = label_weight > 0
+    found = int(occupied.sum())
+    if found == 0:
+        raise ValueError(
+            "y has no label in any row of positive weight: at least two classes with rows "
+            "are needed to tell them apart."
+        )
+    if found == 1:
+        raise ValueError(
+            f"y has one class only ({classes[occupied][0]!r}): at least two classes with rows "
+            "are needed to tell them apart."
+        )
+    if found < len(occupied):
+        warnings.warn(
+            f"y has {len(occupied) - found} class(es) without rows, which are left out: "
+            f"{classes[~occupied].tolist()}.",
+            UserWarning,
+            stacklevel=3,
+        )
+    return np.flatnonzero(occupied)
 
 
 def omega_weighted(Z: sparse.csr_array, sample_weight: NDArray[Any]) -> Weighted:

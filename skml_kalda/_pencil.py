@@ -16,7 +16,8 @@ from scipy import linalg
 from sklearn.exceptions import ConvergenceWarning
 
 from skml_kalda._grassmann import orthonormal, settle_ties
-from skml_kalda._scatter import RANGE_RTOL, AnyScatter, Array, ImplicitScatter, RowScatter, Scatter
+from skml_kalda._moments import RANGE_RTOL, positive
+from skml_kalda._scatter import AnyScatter, Array, ImplicitScatter, RowScatter, Scatter
 
 Normalization: TypeAlias = Literal["B", "within", "unit", "sqrt_eig", "qr"]
 
@@ -196,5 +197,5 @@ def _varying(N: Array) -> Array:
 def positive_eigenpairs(S: Array, rtol: float = RANGE_RTOL) -> tuple[Array, Array]:
     """Eigenvalues of symmetric S above `rtol` of the largest, descending, and their vectors."""
     values, vectors = linalg.eigh(S, check_finite=False)
-    keep = values > rtol * max(values.max(initial=0.0), 0.0)
+    keep = positive(values, rtol)
     return values[keep][::-1], vectors[:, keep][:, ::-1]

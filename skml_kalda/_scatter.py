@@ -11,77 +11,23 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from operator import add
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
 from scipy.sparse.linalg import aslinearoperator
 
+from skml_kalda._moments import Moments, Spectrum, label_gram, label_moments, positive
 from skml_kalda._rows import Array as Array
 from skml_kalda._rows import CentredRows, weighted_mean
-
-# Eigenvalues of S_t below this fraction of the largest are rounding, not data.
-RANGE_RTOL = 1e-10
 
 # A square array of this many rows, 200 MB, is the largest that sparse data are turned into.
 LARGE = 5_000
 
 
-class Spectrum(NamedTuple):
-    """S_t on its range: S_t = U diag(values) Uᵀ, values descending and positive."""
-
-    values: Array
-    basis: Any
-    """U, of shape (p, r): an array, or an operator where U would be as large as dense X."""
-
-
 @dataclass(frozen=True)
-class _Moments:
-    """What all scatters know besides S_t itself."""
-
-    n_samples: int
-    weight: float
-    """Σ w_i."""
-    mean: Array
-    """m = Σ w_i x_i / Σ w_i, shape (p,)."""
-    label_weight: Array
-    """n_k = Σ w_i b_ik, shape (K,)."""
-    cross: Array
-    """Σ w_i (x_i − m) b_iᵀ, shape (p, K)."""
-    gram: Array
-    """Σ w_i b_i b_iᵀ, shape (K, K)."""
-
-    @property
-    def n_features(self) -> int:
-        """Dimension p of the data."""
-        return self.mean.shape[0]
-
-    @property
-    def n_classes(self) -> int:
-        """Number K of label columns."""
-        return self.label_weight.shape[0]
-
-    @property
-    def class_scale(self) -> Array:
-        """n_k^(-½), shape (K,); zero for a class that no weight was left to."""
-        occupied = self.label_weight > 0
-        return np.where(occupied, 1 / np.sqrt(np.where(occupied, self.label_weight, 1)), 0)
-
-    @property
-    def between(self) -> Array:
-        """F with S_b = F Fᵀ, shape (p, K): column k is √n_k (m_k − m)."""
-        return self.cross * self.class_scale
-
-    @property
-    def label_scatter(self) -> Array:
-        """Σ w_i (b_i − b̄)(b_i − b̄)ᵀ, shape (K, K)."""
-        scatter: Array = self.gram - np.outer(self.label_weight, self.label_weight) / self.weight
-        return scatter
-
-
-@dataclass(frozen=True)
-class Scatter(_Moments):
+class Scatter(Moments):
     """Moments about the weighted mean; ``a + b`` is the scatter of the rows of both."""
 
     total: Array
@@ -110,13 +56,13 @@ class Scatter(_Moments):
         T = np.subtract(X, mean, dtype=np.float64)  # Ω^½ X̃
         T *= root[:, None]
         cross = ((sparse.diags_array(root) @ labels).T @ T).T
-        return cls(*_label_moments(labels, weight, mean), cross, _gram(labels, weight), T.T @ T)
+        return cls(*label_moments(labels, weight, mean), cross, label_gram(labels, weight), T.T @ T)
 
     @classmethod
     def _of_sparse(cls, X: Any, labels: Any, weight: Array) -> Scatter:
         rows = CentredRows(X, weight)
-        head = _label_moments(labels, weight, rows.mean)
-        return cls(*head, rows.cross(labels), _gram(labels, weight), rows.total())
+        head = label_moments(labels, weight, rows.mean)
+        return cls(*head, rows.cross(labels), label_gram(labels, weight), rows.total())
 
     def __add__(self, other: Scatter) -> Scatter:
         """Pairwise update of the moments (Chan, Golub & LeVeque 1983)."""
@@ -144,7 +90,7 @@ class Scatter(_Moments):
     def spectrum(self) -> Spectrum:
         """Eigendecomposition of S_t on its range."""
         values, basis = linalg.eigh(self.total, driver="evd", check_finite=False)
-        keep = _positive(values)
+        keep = positive(values)
         return Spectrum(values[keep][::-1], basis[:, keep][:, ::-1])
 
     def select(self, classes: NDArray[Any]) -> Scatter:
@@ -168,7 +114,7 @@ class Scatter(_Moments):
 
 
 @dataclass(frozen=True)
-class RowScatter(_Moments):
+class RowScatter(Moments):
     """The scatter of fewer rows than features: no p × p array, everything through n × n."""
 
     rows: Any
@@ -192,8 +138,8 @@ class RowScatter(_Moments):
             mean = weighted_mean(X, weight)
             rows = root * np.subtract(X, mean, dtype=np.float64)
             kernel = rows @ rows.T
-        head = _label_moments(labels, weight, mean)
-        return cls(*head, rows.T @ targets, _gram(labels, weight), rows, kernel, targets)
+        head = label_moments(labels, weight, mean)
+        return cls(*head, rows.T @ targets, label_gram(labels, weight), rows, kernel, targets)
 
     @cached_property
     def trace(self) -> float:
@@ -206,16 +152,16 @@ class RowScatter(_Moments):
             # Through QR: orthonormal to rounding even where eigenvalues are tiny.
             Q, R = linalg.qr(self.rows.T, mode="economic", check_finite=False)
             left, singular, _ = linalg.svd(R, full_matrices=False, check_finite=False)
-            keep = _positive(singular**2)
+            keep = positive(singular**2)
             return Spectrum(singular[keep] ** 2, Q @ left[:, keep])
         values, vectors = linalg.eigh(self.kernel, check_finite=False)
-        keep = _positive(values)
+        keep = positive(values)
         values, vectors = values[keep][::-1], vectors[:, keep][:, ::-1]
         return Spectrum(values, self.rows.T @ aslinearoperator(vectors / np.sqrt(values)))
 
 
 @dataclass(frozen=True)
-class ImplicitScatter(_Moments):
+class ImplicitScatter(Moments):
     """The scatter of many sparse rows of many features: products with S_t, no square array."""
 
     rows: CentredRows
@@ -227,8 +173,8 @@ class ImplicitScatter(_Moments):
     def of(cls, X: Any, labels: Any, weight: Array) -> ImplicitScatter:
         """Keep sparse X as it is; parameters as in :meth:`Scatter.of`."""
         rows = CentredRows(X, weight)
-        head = _label_moments(labels, weight, rows.mean)
-        return cls(*head, rows.cross(labels), _gram(labels, weight), rows, labels)
+        head = label_moments(labels, weight, rows.mean)
+        return cls(*head, rows.cross(labels), label_gram(labels, weight), rows, labels)
 
     @cached_property
     def diagonal(self) -> Array:
@@ -274,17 +220,3 @@ def _blocks(X: Any) -> Iterator[slice]:
     n, p = X.shape
     rows = n if sparse.issparse(X) else max(2**22 // p, 2048)
     return (slice(start, start + rows) for start in range(0, n, rows))
-
-
-def _label_moments(labels: Any, weight: Array, mean: Array) -> tuple[int, float, Array, Array]:
-    return len(weight), float(weight.sum()), mean, labels.T @ weight
-
-
-def _gram(labels: Any, weight: Array) -> Array:
-    gram: Array = (labels.T @ labels.multiply(weight[:, None])).toarray()
-    return gram
-
-
-def _positive(values: Array) -> NDArray[np.bool_]:
-    positive: NDArray[np.bool_] = values > RANGE_RTOL * max(values.max(initial=0.0), 0.0)
-    return positive

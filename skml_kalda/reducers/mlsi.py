@@ -10,8 +10,9 @@ from scipy import linalg
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from skml_kalda._base import BaseReducer
+from skml_kalda._moments import RANGE_RTOL
 from skml_kalda._pencil import Normalization, Pencil, normalized
-from skml_kalda._scatter import RANGE_RTOL, AnyScatter, Array
+from skml_kalda._scatter import AnyScatter, Array
 
 
 class MLSI(BaseReducer):

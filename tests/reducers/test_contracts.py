@@ -157,10 +157,11 @@ def test_more_components_than_the_method_has_are_refused(name, shape):
 
 
 @every()
-def test_data_without_variance_are_refused(name):
+@pytest.mark.parametrize("value", [0.0, 0.1, 1e5 / 3])  # the mean of tenths is not a tenth
+def test_data_without_variance_are_refused(name, value):
     _, Y = made()
     with pytest.raises(ValueError, match="finds no direction"):
-        fitted(name, np.zeros((60, 3)), Y)
+        fitted(name, np.full((60, 3), value), Y)
 
 
 @every()
