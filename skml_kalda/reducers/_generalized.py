@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import StrOptions
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from skml_kalda._base import BaseReducer
 from skml_kalda._pencil import Normalization, Pencil, absolute_ridge, normalized, solve_pencil
 from skml_kalda._scatter import AnyScatter, Array
 
+RIDGE: list[Any] = [Interval(Real, 0, None, closed="left")]
 NORMALIZE: list[Any] = [StrOptions({"B", "within", "unit", "sqrt_eig", "qr"})]
+# Where A exceeds B nothing is left within the classes.
+NORMALIZE_WHOLE: list[Any] = [StrOptions({"B", "unit", "sqrt_eig", "qr"})]
 
 
 class GeneralizedReducer(BaseReducer):

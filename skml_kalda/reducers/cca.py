@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import Interval
 
 from skml_kalda._pencil import Normalization, positive_eigenpairs
 from skml_kalda._scatter import AnyScatter, Array
-from skml_kalda.reducers._generalized import NORMALIZE, GeneralizedReducer
+from skml_kalda.reducers._generalized import NORMALIZE, RIDGE, GeneralizedReducer
 
 
 class CCA(GeneralizedReducer):
@@ -84,8 +82,8 @@ class CCA(GeneralizedReducer):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **GeneralizedReducer._parameter_constraints,
-        "ridge": [Interval(Real, 0, None, closed="left")],
-        "label_ridge": [Interval(Real, 0, None, closed="left")],
+        "ridge": RIDGE,
+        "label_ridge": RIDGE,
         "normalize": NORMALIZE,
     }
     _counts_rows_once = True

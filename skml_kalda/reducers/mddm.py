@@ -20,7 +20,7 @@ from skml_kalda._pencil import (
     solve_pencil,
 )
 from skml_kalda._scatter import AnyScatter, Array
-from skml_kalda.reducers._generalized import GeneralizedReducer
+from skml_kalda.reducers._generalized import NORMALIZE_WHOLE, GeneralizedReducer
 
 
 class MDDM(GeneralizedReducer):
@@ -103,7 +103,7 @@ class MDDM(GeneralizedReducer):
         "projection": [StrOptions({"p", "f"})],
         "mu": [Interval(Real, 0, 1, closed="both")],
         "label_kernel": [StrOptions({"linear"}), callable, "array-like"],
-        "normalize": [StrOptions({"B", "unit", "sqrt_eig", "qr"})],
+        "normalize": NORMALIZE_WHOLE,
     }
     _counts_rows_once = True
     _rank = "the rank of the covariance of X and the label kernel"

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 
 from skml_kalda._labels import Weighted, omega_weighted
 from skml_kalda._pencil import Normalization
 from skml_kalda._scatter import Array
-from skml_kalda.reducers._generalized import NORMALIZE, GeneralizedReducer
+from skml_kalda.reducers._generalized import NORMALIZE, RIDGE, GeneralizedReducer
 from skml_kalda.reducers._label_weights import correlation, dependence, entropy, fuzzy
 
 
@@ -110,7 +109,7 @@ class MLDA(GeneralizedReducer):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **GeneralizedReducer._parameter_constraints,
         "weights": [StrOptions({"binary", "entropy", "correlation", "fuzzy", "dependence"})],
-        "ridge": [Interval(Real, 0, None, closed="left")],
+        "ridge": RIDGE,
         "normalize": NORMALIZE,
         "random_state": ["random_state"],
     }

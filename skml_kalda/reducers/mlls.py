@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any, ClassVar
-
-from sklearn.utils._param_validation import Interval
 
 from skml_kalda._base import BaseReducer
 from skml_kalda._grassmann import orthonormal
 from skml_kalda._pencil import RANK_RTOL, positive_eigenpairs, regression
 from skml_kalda._scatter import AnyScatter, Array
+from skml_kalda.reducers._generalized import RIDGE
 
 
 class MLLS(BaseReducer):
@@ -80,8 +78,8 @@ class MLLS(BaseReducer):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BaseReducer._parameter_constraints,
-        "alpha": [Interval(Real, 0, None, closed="left")],
-        "beta": [Interval(Real, 0, None, closed="left")],
+        "alpha": RIDGE,
+        "beta": RIDGE,
     }
     _counts_rows_once = True
 

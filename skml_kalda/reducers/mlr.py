@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy import linalg
-from sklearn.utils._param_validation import Interval
 
 from skml_kalda._base import BaseReducer
 from skml_kalda._moments import RANGE_RTOL
 from skml_kalda._pencil import absolute_ridge, regression
 from skml_kalda._scatter import AnyScatter, Array
+from skml_kalda.reducers._generalized import RIDGE
 
 
 class MLR(BaseReducer):
@@ -75,7 +74,7 @@ class MLR(BaseReducer):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BaseReducer._parameter_constraints,
-        "ridge": [Interval(Real, 0, None, closed="left")],
+        "ridge": RIDGE,
     }
     _counts_rows_once = True
 

@@ -13,6 +13,7 @@ from skml_kalda._base import BaseReducer
 from skml_kalda._moments import RANGE_RTOL
 from skml_kalda._pencil import Normalization, Pencil, normalized
 from skml_kalda._scatter import AnyScatter, Array
+from skml_kalda.reducers._generalized import NORMALIZE_WHOLE, RIDGE
 
 
 class MLSI(BaseReducer):
@@ -97,9 +98,9 @@ class MLSI(BaseReducer):
         **BaseReducer._parameter_constraints,
         "beta": [Interval(Real, 0, 1, closed="both")],
         "form": [StrOptions({"direct", "inverse"})],
-        "ridge": [Interval(Real, 0, None, closed="left")],
+        "ridge": RIDGE,
         "scale": ["boolean"],
-        "normalize": [StrOptions({"B", "unit", "sqrt_eig", "qr"})],
+        "normalize": NORMALIZE_WHOLE,
     }
     _counts_rows_once = True
 

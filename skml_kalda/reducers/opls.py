@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from skml_kalda._pencil import Normalization
 from skml_kalda._scatter import AnyScatter, Array
-from skml_kalda.reducers._generalized import GeneralizedReducer
+from skml_kalda.reducers._generalized import NORMALIZE_WHOLE, RIDGE, GeneralizedReducer
 
 
 class OPLS(GeneralizedReducer):
@@ -78,8 +76,8 @@ class OPLS(GeneralizedReducer):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **GeneralizedReducer._parameter_constraints,
-        "ridge": [Interval(Real, 0, None, closed="left")],
-        "normalize": [StrOptions({"B", "unit", "sqrt_eig", "qr"})],
+        "ridge": RIDGE,
+        "normalize": NORMALIZE_WHOLE,
     }
     _counts_rows_once = True
     _rank = "the rank of the covariance of X and y"

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any, ClassVar
 
-from sklearn.utils._param_validation import Interval
-
 from skml_kalda._pencil import Normalization
-from skml_kalda.reducers._generalized import NORMALIZE, GeneralizedReducer
+from skml_kalda.reducers._generalized import NORMALIZE, RIDGE, GeneralizedReducer
 
 
 class RLDA(GeneralizedReducer):
@@ -77,7 +74,7 @@ class RLDA(GeneralizedReducer):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **GeneralizedReducer._parameter_constraints,
-        "ridge": [Interval(Real, 0, None, closed="left")],
+        "ridge": RIDGE,
         "normalize": NORMALIZE,
     }
 

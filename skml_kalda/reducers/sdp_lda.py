@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy import linalg
-from sklearn.utils._param_validation import Interval
 
+from skml_kalda.reducers._generalized import RIDGE
 from skml_kalda.reducers._scatter_difference import ScatterDifference, ScatterDifferenceReducer
 
 
@@ -79,7 +78,7 @@ class SDPLDA(ScatterDifferenceReducer):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **ScatterDifferenceReducer._parameter_constraints,
-        "ridge": [Interval(Real, 0, None, closed="left")],
+        "ridge": RIDGE,
     }
 
     def __init__(self, n_components: int | None = None, *, ridge: float = 1e-4) -> None:
