@@ -56,7 +56,6 @@ def solve_pencil(scatter: AnyScatter, L: Array, ridge: float) -> Pencil:
     ridge : float
         γ ≥ 0.
     """
-    L = L @ _varying(L.T @ scatter.label_scatter @ L)
     R = ridge_weights(scatter, ridge) @ L
     T = L.T @ (scatter.cross.T @ R)
     values, Q = positive_eigenpairs((T + T.T) / 2, RANK_RTOL)

@@ -7,7 +7,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from skml_kalda import _pencil, _scatter
 from skml_kalda._labels import indicator, omega_weighted, row_weighted
-from skml_kalda._pencil import ridge_weights, solve_orthonormal, solve_pencil
+from skml_kalda._pencil import regression, ridge_weights, solve_orthonormal, solve_pencil
 from skml_kalda._scatter import ImplicitScatter, RowScatter, Scatter, scatter_of
 from tests.conftest import made
 
@@ -60,12 +60,17 @@ def test_a_singular_scatter_is_cut_to_its_range():
     np.testing.assert_allclose(G[:5], G[5:], atol=1e-10)  # nothing of the null space
 
 
-def test_the_sum_of_one_hot_labels_is_no_direction():
-    X, Y = made(single=True)
-    scatter = Scatter.of(X, *weighted(Y, row_weighted))
-    for ridge in (0.0, 1e-9, 1.0):
-        assert len(solve_pencil(scatter, np.eye(4), ridge).values) == 3
-    assert len(solve_orthonormal(scatter, np.eye(4)).values) == 3
+@pytest.mark.parametrize(("form", "store"), FORMS, ids=IDS)
+@pytest.mark.parametrize("offset", [0.0, 1e6])
+def test_the_sum_of_one_hot_labels_is_no_direction(form, store, offset):
+    X, Y = made(200, 30, 6, single=True)
+    scatter = form.of(store(X + offset), *weighted(Y, row_weighted))
+    for ridge in (0.0, 1.0):
+        assert len(solve_pencil(scatter, np.eye(6), ridge).values) == 5
+        singular = linalg.svdvals(regression(scatter, ridge))
+        assert len(singular) == 5
+        assert singular[-1] > 0.1 * singular[0]
+    assert len(solve_orthonormal(scatter, np.eye(6)).values) == 5
 
 
 def test_fewer_features_than_classes_limit_the_rank():

@@ -1,13 +1,14 @@
 """The reducers beside the dense generalised eigensolver, and on sparse data too large for it.
 
 Run from the root of the project: ``python -m benchmarks.speed.reducers``. All numbers are
-ratios of times in one run, or bytes over bytes.
+ratios of times in one run on one thread, or bytes over bytes.
 """
 
 from __future__ import annotations
 
 import numpy as np
 from scipy import linalg, sparse
+from threadpoolctl import threadpool_limits
 
 from benchmarks.speed._measure import fastest, keep, memory_added
 from skml_kalda import CCA, LDA, MDDM, MLDA, MLLS, MLR, OCM, OPLS, RLDA
@@ -109,4 +110,5 @@ def measurements():
 
 
 if __name__ == "__main__":
-    keep("speed-reducers", measurements())
+    with threadpool_limits(1):
+        keep("speed-reducers", measurements(), "threadpoolctl")
