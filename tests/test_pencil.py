@@ -60,6 +60,17 @@ def test_a_singular_scatter_is_cut_to_its_range():
     np.testing.assert_allclose(G[:5], G[5:], atol=1e-10)  # nothing of the null space
 
 
+def test_a_small_ridge_costs_no_digits():
+    X, Y = made(60, 5)
+    scatter = Scatter.of(X, *weighted(Y))
+    L, ridge = np.diag(scatter.class_scale), 1e-10 * scatter.trace
+    twice = Scatter.of(np.hstack([X, X]) / np.sqrt(2), *weighted(Y))
+    values, G = solve_pencil(twice, L, ridge)
+    half, H = solve_pencil(scatter, L, ridge)
+    np.testing.assert_allclose(values, half, rtol=1e-11)
+    np.testing.assert_allclose(np.abs(G[:5]) * np.sqrt(2), np.abs(H), rtol=1e-9)
+
+
 @pytest.mark.parametrize(("form", "store"), FORMS, ids=IDS)
 @pytest.mark.parametrize("offset", [0.0, 1e6])
 def test_the_sum_of_one_hot_labels_is_no_direction(form, store, offset):
