@@ -8,6 +8,7 @@ from sklearn.exceptions import ConvergenceWarning
 from skml_kalda import _pencil, _scatter
 from skml_kalda._labels import indicator, omega_weighted, row_weighted
 from skml_kalda._pencil import regression, ridge_weights, solve_orthonormal, solve_pencil
+from skml_kalda._rows import CentredRows
 from skml_kalda._scatter import ImplicitScatter, RowScatter, Scatter, scatter_of
 from tests.conftest import made
 
@@ -126,6 +127,18 @@ def test_an_implicit_scatter_multiplies_with_total_scatter():
     np.testing.assert_allclose(implicit.matmul(V), S_t @ V, rtol=1e-9)
     np.testing.assert_allclose(implicit.diagonal, S_t.diagonal(), rtol=1e-9)
     np.testing.assert_allclose(implicit.trace, np.trace(S_t))
+
+
+def test_centred_rows_multiply_as_the_dense_ones():
+    X, Y = made(unlabelled=0.2)
+    weight = Y.sum(axis=1).astype(float)
+    rows = CentredRows(sparse.csr_array(X), weight)
+    T = np.sqrt(weight)[:, None] * (X - weight @ X / weight.sum())
+    rng = np.random.default_rng(0)
+    V, U = rng.normal(size=(8, 3)), rng.normal(size=(60, 3))
+    np.testing.assert_allclose(rows @ V, T @ V, atol=1e-11)
+    np.testing.assert_allclose(rows.T @ U, T.T @ U, atol=1e-11)
+    np.testing.assert_allclose(rows @ V[:, 0], T @ V[:, 0], atol=1e-11)
 
 
 def test_a_solve_that_does_not_converge_says_so(monkeypatch):
