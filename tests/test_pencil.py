@@ -1,11 +1,13 @@
 """Low-rank pencils against the dense generalised eigensolver."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from scipy import linalg, sparse
 from sklearn.exceptions import ConvergenceWarning
 
-from skml_kalda import _pencil, _scatter
+from skml_kalda import RLDA, _pencil, _scatter
 from skml_kalda._labels import indicator, omega_weighted, row_weighted
 from skml_kalda._pencil import regression, ridge_weights, solve_orthonormal, solve_pencil
 from skml_kalda._rows import CentredRows
@@ -147,3 +149,17 @@ def test_a_solve_that_does_not_converge_says_so(monkeypatch):
     scatter = ImplicitScatter.of(sparse.csr_array(X), *weighted(Y))
     with pytest.warns(ConvergenceWarning, match="increase ridge"):
         ridge_weights(scatter, 1e-3)
+
+
+def test_no_square_array_is_formed_for_large_sparse_data():
+    rng = np.random.default_rng(0)
+    p = _scatter.LARGE + 500
+    X = sparse.random_array((p, p), density=0.002, format="csr", rng=rng)
+    y = rng.integers(5, size=p)
+    tracemalloc.start()
+    try:
+        RLDA().fit(X, y)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 10 * X.data.nbytes  # a square one is five hundred times as large
