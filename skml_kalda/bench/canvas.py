@@ -1,0 +1,79 @@
+"""What all figures share: colours, panels, legend, and how they are written."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["COLORS", "INK", "MARKERS", "panels", "style", "svg", "with_legend"]
+
+COLORS = ("#2f7ed8", "#e0701a", "#2a9d6a", "#a05fc0", "#c9425a", "#8a7a2b")
+MARKERS = ("o", "s", "^", "D", "v", "P")
+# Stands for the colour of the page's text: see `svg`.
+INK = "#123456"
+_STYLE: Any = {
+    "svg.fonttype": "none",
+    "font.size": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.titlesize": 10,
+    "axes.facecolor": "none",
+    **dict.fromkeys(
+        ("text.color", "axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color"), INK
+    ),
+    "grid.color": INK,
+    "grid.alpha": 0.15,
+    "legend.frameon": False,
+}
+
+
+def style(**more: Any) -> AbstractContextManager[None]:
+    """Draw and write in the style of the report."""
+    import matplotlib as mpl
+
+    return mpl.rc_context(_STYLE | more)
+
+
+def svg(drawn: Figure, salt: str) -> str:
+    """Write a figure as an SVG element whose lines and text take the colour of the page.
+
+    The `salt` makes its identifiers its own, as several figures may stand on one page.
+    """
+    stream = io.StringIO()
+    with style(**{"svg.hashsalt": salt}):
+        # Without a date the same results give the same bytes.
+        drawn.savefig(stream, format="svg", dpi=150, facecolor="none", metadata={"Date": None})
+    text = stream.getvalue()
+    text = text[text.index("<svg") :].replace(INK, "currentColor")
+    return re.sub(r'<svg (.*?)width="[^"]*" height="[^"]*"', r"<svg \1", text, count=1, flags=re.S)
+
+
+def panels(n: int, *, width: float = 3.1, height: float = 2.4) -> tuple[Figure, Iterator[Axes]]:
+    """Make a figure of n panels, three in a row."""
+    from matplotlib.figure import Figure
+
+    columns = min(n, 3)
+    rows = -(-n // columns)
+    drawn = Figure(figsize=(width * columns, height * rows), layout="constrained")
+    axes = drawn.subplots(rows, columns, squeeze=False).ravel()
+    for unused in axes[n:]:
+        unused.remove()
+    return drawn, iter(axes[:n])
+
+
+def with_legend(drawn: Figure) -> Figure:
+    """Put one legend over all panels."""
+    found = {
+        label: handle
+        for axis in drawn.axes
+        for handle, label in zip(*axis.get_legend_handles_labels(), strict=True)
+    }
+    drawn.legend(found.values(), found.keys(), loc="outside upper center", ncols=4)
+    return drawn

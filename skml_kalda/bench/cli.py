@@ -1,0 +1,173 @@
+"""The command line: run, list, report, compare."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from concurrent.futures.process import BrokenProcessPool
+from pathlib import Path
+
+from skml_kalda.bench.environment import n_cores
+from skml_kalda.bench.extra import check_extra
+from skml_kalda.bench.methods import method_names
+from skml_kalda.bench.plan import Plan, plan_names, read_plan
+from skml_kalda.bench.results import FILE_NAME, Results, read_results
+from skml_kalda.bench.runner import default_output, run
+
+__all__ = ["main"]
+
+_DEFAULT = "quick"
+FAILED, USAGE, INTERRUPTED = 1, 2, 130
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command and give its exit status.
+
+    0 is well; 1: some cells failed; 2: wrong names or files, nothing was run; 130: Ctrl-C.
+    """
+    arguments = _parser().parse_args(_with_command(sys.argv[1:] if argv is None else argv))
+    try:
+        check_extra()
+        return int(arguments.run(arguments))
+    except (ValueError, OSError, ImportError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return USAGE
+
+
+def _with_command(argv: Sequence[str]) -> list[str]:
+    """Take options without a command as options of the default run."""
+    if argv and (not argv[0].startswith("-") or argv[0] in ("-h", "--help")):
+        return list(argv)
+    return ["run", _DEFAULT, *argv]
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        "python -m skml_kalda.bench",
+        description="The paper's tables and figures, measured again. Without a command: run quick.",
+    )
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    _add_run(commands.add_parser("run", help="run a plan, or what is left of it"))
+    command = commands.add_parser("list", help="name plans, methods, and runs that are here")
+    command.add_argument("folder", nargs="?", type=Path, default=Path("bench-results"))
+    command.set_defaults(run=_list)
+    command = commands.add_parser("report", help="write one report of several runs")
+    command.add_argument("runs", metavar="DIR", nargs="*", type=Path, help="folders of runs")
+    command.add_argument("--output", type=Path, metavar="DIR", help="folder of the report")
+    command.set_defaults(run=_report)
+    command = commands.add_parser("compare", help="set two runs side by side")
+    command.add_argument("a", metavar="A", type=Path)
+    command.add_argument("b", metavar="B", type=Path)
+    command.add_argument("--score", default="accuracy", help="default: accuracy")
+    command.set_defaults(run=_compare)
+    return parser
+
+
+def _add_run(command: argparse.ArgumentParser) -> None:
+    add = command.add_argument
+    add("plan", metavar="PLAN", help="a name from list, or a TOML file")
+    for name in ("datasets", "methods", "classifiers"):
+        add(f"--{name}", nargs="+", metavar="NAME", help=f"other {name} than those of the plan")
+    add("--k", type=int, help="number of neighbours of all classifiers")
+    add("--dimensions", nargs="+", type=int, metavar="N", help="numbers of components")
+    for name in ("folds", "repeats", "seed"):
+        add(f"--{name}", type=int, metavar="N")
+    add("--standardize", action=argparse.BooleanOptionalAction, help="features to unit variance")
+    add("--jobs", type=int, default=n_cores(), metavar="N", help="processes (default: all cores)")
+    add("--output", type=Path, metavar="DIR", help="default: bench-results/PLAN")
+    add("--data-home", metavar="DIR", help="folder of data sets (default: SKML_KALDA_DATA)")
+    add("--fresh", action="store_true", help="forget the results in the output folder")
+    command.set_defaults(run=_run)
+
+
+def _plan(arguments: argparse.Namespace) -> Plan:
+    lists = ("datasets", "methods", "classifiers", "dimensions")
+    changes = {name: getattr(arguments, name) for name in lists}
+    single = ("folds", "repeats", "seed", "standardize")
+    return read_plan(arguments.plan).changed(
+        k=arguments.k,
+        **{name: None if value is None else tuple(value) for name, value in changes.items()},
+        **{name: getattr(arguments, name) for name in single},
+    )
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    from skml_kalda.bench.progress import make_progress
+    from skml_kalda.bench.terminal import make_console
+
+    if arguments.jobs < 1:
+        raise ValueError(f"--jobs must be at least 1, not {arguments.jobs}")
+    plan, console = _plan(arguments), make_console()
+    output = arguments.output or default_output(plan)
+    console.print(f"{plan.title}: {len(plan.cells())} cells, {arguments.jobs} at a time")
+    try:
+        results = run(
+            plan,
+            output,
+            jobs=arguments.jobs,
+            data_home=arguments.data_home,
+            fresh=arguments.fresh,
+            progress=lambda cells: make_progress(cells, console),
+        )
+        return _finish(results)
+    except KeyboardInterrupt:
+        print(f"interrupted: {_kept(output, plan)}", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenProcessPool:
+        reason = "a worker process died (out of memory? try --jobs 1)"
+        print(f"error: {reason}: {_kept(output, plan)}", file=sys.stderr)
+        return FAILED
+
+
+def _kept(output: Path, plan: Plan) -> str:
+    done = len(read_results(output).ok) if (output / FILE_NAME).exists() else 0
+    kept = f"{done} of {len(plan.cells())} cells are kept in {output / FILE_NAME}"
+    return f"{kept}; the same command goes on from there"
+
+
+def _finish(results: Results) -> int:
+    from skml_kalda.bench.reports import report
+    from skml_kalda.bench.terminal import make_console, print_outcome, print_scores
+
+    console = make_console()
+    print_scores(console, results)
+    print_outcome(console, results)
+    page = report(results)
+    console.print(
+        f"report: {page} (also report.md, scores.csv; results: {FILE_NAME})", soft_wrap=True
+    )
+    return FAILED if results.failed else 0
+
+
+def _list(arguments: argparse.Namespace) -> int:
+    for name in plan_names():
+        plan = read_plan(name)
+        print(f"{name:<12} {plan.title}: {len(plan.cells())} cells")
+    print(f"\nmethods: {', '.join(method_names())}")
+    for path in sorted(arguments.folder.glob(f"*/{FILE_NAME}")):
+        results = read_results(path)
+        left = results.missing + len(results.failed)
+        print(f"{path.parent}: {len(results.ok)} cells of {results.plan.name}, {left} to run")
+    return 0
+
+
+def _report(arguments: argparse.Namespace) -> int:
+    from skml_kalda.bench.reports import report
+
+    folders = arguments.runs or [
+        p.parent for p in sorted(Path("bench-results").glob(f"*/{FILE_NAME}"))
+    ]
+    if not folders:
+        raise ValueError("there is no run in bench-results: name the folders of the runs")
+    runs = [read_results(folder) for folder in folders]
+    print(f"report: {report(runs, arguments.output or runs[0].folder.parent)}")
+    return 0
+
+
+def _compare(arguments: argparse.Namespace) -> int:
+    from skml_kalda.bench.terminal import make_console, print_comparison
+
+    runs = read_results(arguments.a), read_results(arguments.b)
+    print_comparison(make_console(), *runs, arguments.score)
+    return 0

@@ -1,0 +1,135 @@
+"""Measure cells: split, standardise, reduce, classify, score."""
+
+from __future__ import annotations
+
+import time
+import traceback
+import warnings
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.preprocessing import StandardScaler
+from threadpoolctl import threadpool_limits
+
+from skml_kalda.bench.cells import Cell
+from skml_kalda.bench.methods import make_classifier, make_reducer
+from skml_kalda.bench.scores import scores_of
+from skml_kalda.bench.sources import Source, load
+
+__all__ = ["Row", "measure"]
+
+Row = dict[str, Any]
+
+
+def measure(cells: Sequence[Cell], source: Source) -> list[Row]:
+    """Measure cells that share a fit, one row of results each."""
+    # One thread each: sums in another order could turn a tie between neighbours, and the
+    # scores would depend on the number of jobs.
+    with threadpool_limits(1):
+        return [_row(cell, source) for cell in cells]
+
+
+def _row(cell: Cell, source: Source) -> Row:
+    row = {"status": "ok", **asdict(cell), "sha256": source.sha256}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            row |= _MEASURES[cell.kind](cell, _fitted(cell.fit(), source))
+        except Exception as error:  # Whatever a method raises is its result; the others go on.
+            row |= {"status": "failed", "error": "".join(traceback.format_exception_only(error))}
+    return row | {"warnings": sorted({str(each.message) for each in caught})}
+
+
+@dataclass(frozen=True)
+class _Fitted:
+    """A reducer after its fit, and what it made of the rows."""
+
+    reducer: Any
+    train: Any
+    test: Any
+    y_train: Any
+    y_test: Any
+    costs: Row
+
+
+@lru_cache(maxsize=1)
+def _fitted(cell: Cell, source: Source) -> _Fitted:
+    X, y = load(source, cell.classes)
+    train, test = _split(cell, X, y)
+    X_train, X_test = _standardized(X[train], X[test]) if cell.standardize else (X[train], X[test])
+    n_components = cell.dimension or _n_classes(y[train]) - 1
+    reducer = make_reducer(cell.method, cell.parameters, n_components, cell.random_state())
+    start = time.perf_counter()
+    if reducer is not None:
+        reducer.fit(X_train, y[train])
+    fitted = time.perf_counter()
+    if reducer is not None:
+        X_test = reducer.transform(X_test)
+    transformed = time.perf_counter()
+    if reducer is not None:
+        X_train = reducer.transform(X_train)
+    seconds = {"fit_seconds": fitted - start, "transform_seconds": transformed - fitted}
+    return _Fitted(reducer, X_train, X_test, y[train], y[test], _costs(reducer, X_test, seconds))
+
+
+def _split(cell: Cell, X: Any, y: Any) -> tuple[Any, Any]:
+    if cell.kind != "scores":
+        return slice(None), slice(None)
+    splitter = KFold if y.ndim == 2 else StratifiedKFold
+    folds = splitter(cell.folds, shuffle=True, random_state=cell.seed + cell.repeat)
+    return list(folds.split(X, y))[cell.fold]
+
+
+def _standardized(train: Any, test: Any) -> tuple[Any, Any]:
+    scaler = StandardScaler(with_mean=not issparse(train)).fit(train)
+    return scaler.transform(train), scaler.transform(test)
+
+
+def _n_classes(y: Any) -> int:
+    return len(np.unique(y)) if y.ndim == 1 else int((y.sum(axis=0) > 0).sum())
+
+
+def _costs(reducer: Any, projected: Any, seconds: dict[str, float]) -> Row:
+    return {
+        "n_components": projected.shape[1],
+        **{name: round(value, 6) for name, value in seconds.items()},
+        "iterations": getattr(reducer, "n_iter_", None),
+    }
+
+
+def _scored(cell: Cell, fitted: _Fitted) -> Row:
+    start = time.perf_counter()
+    classifier = make_classifier(cell.classifier).fit(fitted.train, fitted.y_train)
+    predicted = classifier.predict(fitted.test)
+    seconds = time.perf_counter() - start
+    scores = scores_of(fitted.y_test, predicted, classifier.predict_proba(fitted.test))
+    return {"scores": scores, **fitted.costs, "classify_seconds": round(seconds, 6)}
+
+
+def _converged(cell: Cell, fitted: _Fitted) -> Row:
+    """Give the objective after every iteration, and its upper bound."""
+    reducer = fitted.reducer
+    return {
+        **fitted.costs,
+        "objective": [float(f"{value:.9g}") for value in reducer.objective_history_],
+        "upper_bound": float(reducer.upper_bound_),
+        "converged": bool(reducer.converged_),
+    }
+
+
+def _projected(cell: Cell, fitted: _Fitted) -> Row:
+    """Give the first two coordinates of every row, and its class."""
+    points = np.asarray(fitted.test)[:, :2]
+    return {
+        **fitted.costs,
+        "points": [[float(f"{value:.5g}") for value in point] for point in points],
+        "classes_of_points": [str(label) for label in fitted.y_test],
+    }
+
+
+_MEASURES = {"scores": _scored, "convergence": _converged, "projection": _projected}

@@ -1,0 +1,142 @@
+"""Plans: what a table or a figure runs."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from skml_kalda.bench.cells import Cell
+from skml_kalda.bench.methods import check_classifier, estimator_of
+from skml_kalda.bench.names import check_name, shipped
+from skml_kalda.datasets.manifest import read_manifest
+
+__all__ = ["Plan", "plan_names", "read_plan"]
+
+_KINDS = ("scores", "convergence", "projection")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to run: every combination of data sets, methods, classifiers, dimensions, folds.
+
+    Parameters
+    ----------
+    name, title, about : str
+        What it is called, and what it shows.
+    kind : {"scores", "convergence", "projection"}
+        Cross-validated scores, the objective by iteration, or points in two dimensions.
+    datasets, methods, classifiers : tuple of str
+        Names; the methods are those of the registry, the paper's names for them, "PCA" and
+        "none".
+    parameters : dict
+        By method: the parameters of its estimator, and under "estimator" the name of the
+        estimator where it is not that of the method.
+    dimensions : tuple of int
+        Numbers of components; none means K - 1.
+    folds, repeats, seed : int
+        Of the cross-validation.
+    standardize : bool
+        Whether features get zero mean and unit variance, from the training rows.
+    classes : int
+        Only rows of the first so many classes; 0 is all.
+    """
+
+    name: str
+    title: str
+    about: str = ""
+    kind: str = "scores"
+    datasets: tuple[str, ...] = ("emotions", "yeast", "scene")
+    methods: tuple[str, ...] = ("none", "PCA", "kaLDA", "MLSI", "MDDM", "MLLS", "MLDA")
+    classifiers: tuple[str, ...] = ("1-NN",)
+    parameters: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    dimensions: tuple[int, ...] = ()
+    folds: int = 5
+    repeats: int = 1
+    seed: int = 0
+    standardize: bool = True
+    classes: int = 0
+
+    def __post_init__(self) -> None:
+        check_name("kind of plan", self.kind, _KINDS)
+        for name in self.datasets:
+            read_manifest(name)
+        for name in self.methods:
+            estimator_of(name, self.parameters.get(name, {}))
+        spelled = tuple(map(check_classifier, self.classifiers))
+        object.__setattr__(self, "classifiers", spelled)
+        self._check_numbers()
+
+    def _check_numbers(self) -> None:
+        for name, least in {"folds": 2, "repeats": 1, "seed": 0, "classes": 0}.items():
+            if getattr(self, name) < least:
+                raise ValueError(f"{name} must be at least {least}, not {getattr(self, name)}")
+        if min(self.dimensions, default=1) < 1:
+            raise ValueError(f"dimensions must be at least 1, not {min(self.dimensions)}")
+
+    def cells(self) -> list[Cell]:
+        """List the cells, those that share a fit side by side."""
+        return list(self._cells())
+
+    def _cells(self) -> Iterator[Cell]:
+        scored = self.kind == "scores"
+        folds = product(range(self.repeats), range(self.folds)) if scored else [(0, 0)]
+        axes = product(self.datasets, self.methods, self.dimensions or [None], list(folds))
+        for dataset, method, dimension, (repeat, fold) in axes:
+            for classifier in self.classifiers if scored else [""]:
+                yield Cell(
+                    kind=self.kind,
+                    dataset=dataset,
+                    method=method,
+                    classifier=classifier,
+                    dimension=dimension,
+                    standardize=self.standardize,
+                    classes=self.classes,
+                    folds=self.folds,
+                    repeat=repeat,
+                    fold=fold,
+                    seed=self.seed,
+                    parameters=self.parameters.get(method, {}),
+                )
+
+    def changed(self, k: int | None = None, **changes: Any) -> Plan:
+        """Give the plan with other settings; those that are None stay."""
+        plan = replace(self, **{name: v for name, v in changes.items() if v is not None})
+        if k is None:
+            return plan
+        return replace(plan, classifiers=tuple(check_classifier(c, k) for c in plan.classifiers))
+
+    @classmethod
+    def of(cls, settings: Mapping[str, Any]) -> Plan:
+        """Make a plan from what TOML or JSON can hold."""
+        known = [each.name for each in fields(cls)]
+        checked: dict[str, Any] = {}
+        for name, value in settings.items():
+            check_name("setting of a plan", name, known)
+            checked[name] = tuple(value) if isinstance(value, list) else value
+        return cls(**checked)
+
+
+def read_plan(name: str | Path) -> Plan:
+    """Read a plan that comes with the package, or any TOML file.
+
+    Examples
+    --------
+    >>> from skml_kalda.bench.plan import read_plan
+    >>> read_plan("quick").datasets
+    ('emotions', 'yeast', 'scene')
+    """
+    path = Path(name)
+    if path.suffix != ".toml":
+        path = shipped("plans") / f"{check_name('plan', str(name), plan_names())}.toml"
+    with path.open("rb") as stream:
+        settings = tomllib.load(stream)
+    return Plan.of({"name": path.stem, "title": path.stem, **settings})
+
+
+def plan_names() -> list[str]:
+    """Name the plans that come with the package."""
+    return sorted(path.stem for path in shipped("plans").glob("*.toml"))

@@ -1,0 +1,122 @@
+"""Tables, from results only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from skml_kalda.bench.methods import NO_REDUCTION
+from skml_kalda.bench.names import check_name
+from skml_kalda.bench.paper import published
+from skml_kalda.bench.results import Results
+from skml_kalda.bench.scores import SCORES
+
+__all__ = ["agreement", "compare", "fold_means", "lower_is_better", "scores_in", "table"]
+
+_GROUP = ["dataset", "classifier", "method", "dimension"]
+
+
+def table(results: Results, score: str = "accuracy") -> pd.DataFrame:
+    """Tabulate a score, the paper's number beside ours.
+
+    Parameters
+    ----------
+    results : Results
+        From `run` or `read_results`.
+    score : str, default="accuracy"
+        One of the scores, by its standard name.
+
+    Returns
+    -------
+    pandas.DataFrame
+        For each data set, classifier, method and dimension (0 is K - 1), in the order of the
+        plan: the mean, the standard deviation over the folds, their number, the published value
+        and our mean minus it.
+    """
+    check_name("score", score, SCORES)
+    frame = results.frame()
+    if score not in frame:
+        return pd.DataFrame(columns=[*_GROUP, "mean", "sd", "folds", "paper", "difference"])
+    frame["dimension"] = frame["dimension"].fillna(0).astype(int)
+    found = frame.groupby(_GROUP, sort=False)[score].agg(["mean", "std", "count"]).reset_index()
+    found.columns = pd.Index([*_GROUP, "mean", "sd", "folds"])
+    found["paper"] = [_paper(row, score) for row in found.to_dict("records")]
+    found["difference"] = found["mean"] - found["paper"]
+    return found
+
+
+def _paper(row: Mapping[Any, Any], score: str) -> float:
+    if row["dimension"]:
+        return float("nan")
+    key = str(row["dataset"]), str(row["method"]), str(row["classifier"]), score
+    return published().get(key, float("nan"))
+
+
+def scores_in(results: Results) -> list[str]:
+    """Name the scores that the results have."""
+    first: Mapping[str, float] = next((row["scores"] for row in results.ok if "scores" in row), {})
+    return [score for score in SCORES if score in first]
+
+
+def lower_is_better(score: str) -> bool:
+    """Tell whether a small value is the good one."""
+    return "lower is better" in SCORES[score]
+
+
+def fold_means(results: Results, score: str, classifier: str) -> pd.DataFrame:
+    """Give the mean over folds, a row for each data set and a column for each method."""
+    found = table(results, score)
+    found = found[(found["classifier"] == classifier) & (found["dimension"] == 0)]
+    means = found.pivot_table(index="dataset", columns="method", values="mean", sort=False)
+    return means.dropna()
+
+
+def agreement(results: Results, score: str = "accuracy") -> pd.DataFrame:
+    """Say which of the paper's methods is best on each data set, in the paper and here.
+
+    "rank of kaLDA" counts from 1; methods that the paper has no number for are left out.
+    """
+    found = table(results, score).dropna(subset=["paper"])
+    rows = [_agreement(str(name), part) for name, part in found.groupby("dataset", sort=False)]
+    columns = [
+        "data set",
+        "best in the paper",
+        "best here",
+        "margin here",
+        "kaLDA, paper",
+        "kaLDA, here",
+    ]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _agreement(name: str, part: pd.DataFrame) -> list[object]:
+    part = part.set_index("method")
+    ours, paper = part["mean"], part["paper"]
+    ranks = [
+        int(values.rank(ascending=False, method="min").get("kaLDA", 0)) for values in (paper, ours)
+    ]
+    best = ours.sort_values(ascending=False)
+    margin = float(best.iloc[0] - best.iloc[1]) if len(best) > 1 else float("nan")
+    places = [f"place {rank} of {len(part)}" for rank in ranks]
+    return [name, paper.idxmax(), ours.idxmax(), f"{margin:.4f}", *places]
+
+
+def compare(a: Results, b: Results, score: str = "accuracy") -> pd.DataFrame:
+    """Set two runs side by side: their means, the difference, and the ratio of their fit times."""
+    left, right = _means(a, score), _means(b, score)
+    both = left.join(right, how="inner", lsuffix="_a", rsuffix="_b")
+    both["difference"] = both[f"{score}_b"] - both[f"{score}_a"]
+    both["fit_time_ratio"] = both["fit_seconds_b"] / both["fit_seconds_a"]
+    both.loc[both.index.get_level_values("method") == NO_REDUCTION, "fit_time_ratio"] = None
+    columns = [f"{score}_a", f"{score}_b", "difference", "fit_time_ratio"]
+    return both[columns].reset_index()
+
+
+def _means(results: Results, score: str) -> pd.DataFrame:
+    frame = results.frame()
+    if check_name("score", score, SCORES) not in frame:
+        raise ValueError(f"the results in {results.folder} have no {score!r}")
+    frame["dimension"] = frame["dimension"].fillna(0).astype(int)
+    return frame.groupby(_GROUP, sort=False)[[score, "fit_seconds"]].mean()

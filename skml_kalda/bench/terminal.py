@@ -1,0 +1,129 @@
+"""Tables on a terminal, or as plain text where there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import pandas as pd
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from skml_kalda.bench.methods import label
+from skml_kalda.bench.paper import SWAPPED
+from skml_kalda.bench.results import Results
+from skml_kalda.bench.scores import SCORES
+from skml_kalda.bench.tables import compare, scores_in, table
+
+__all__ = ["make_console", "print_comparison", "print_outcome", "print_scores"]
+
+_MAIN = ("accuracy", "macro_f1", "micro_f1")
+_PLAIN_WIDTH = 120
+
+
+def make_console() -> Console:
+    """Make a console; without a terminal it has no width of its own."""
+    console = Console(highlight=False, markup=False)
+    return (
+        console
+        if console.is_terminal
+        else Console(width=_PLAIN_WIDTH, highlight=False, markup=False)
+    )
+
+
+def print_scores(console: Console, results: Results) -> None:
+    """Print accuracy, macro F1 and micro F1, the paper's numbers beside ours."""
+    shown = [score for score in _MAIN if score in scores_in(results)]
+    tables = [table(results, score) for score in shown]
+    for score, found in zip(shown, tables, strict=True):
+        columns = _columns(found, results.plan.classifiers)
+        parts = found.groupby(["dataset", "method", "dimension"], sort=False)
+        lines = [_line(key, part, columns) for key, part in parts]
+        header = [name if field == "mean" else field for name, field in columns]
+        title = f"{SCORES[score]}  (* is the best of its data set)"
+        _print(console, title, ["data set", "method", *header], lines)
+    if any(found["paper"].notna().any() for found in tables):
+        console.print(SWAPPED)
+
+
+def _columns(found: pd.DataFrame, classifiers: Iterable[str]) -> list[tuple[str, str]]:
+    """Choose a column for each classifier, and two for the paper where it has its numbers."""
+    with_paper = set(found.dropna(subset=["paper"])["classifier"])
+    found["best"] = found["mean"] == found.groupby(["dataset", "classifier"])["mean"].transform(
+        "max"
+    )
+    fields = ("mean", "paper", "difference")
+    return [(c, f) for c in classifiers for f in fields if f == "mean" or c in with_paper]
+
+
+def _line(key: Any, part: pd.DataFrame, columns: Sequence[tuple[str, str]]) -> list[str]:
+    dataset, method, dimension = key
+    at = f", {dimension}" if dimension else ""
+    rows = part.set_index("classifier")
+    return [
+        dataset,
+        label(method) + at,
+        *(_number(rows.loc[name], field) if name in rows.index else "" for name, field in columns),
+    ]
+
+
+def _number(row: Any, field: str) -> str:
+    if pd.isna(row[field]):
+        return ""
+    if field == "difference":
+        return f"{row[field]:+.4f}"
+    star = "*" if field == "mean" and row["best"] else " "
+    return f"{row[field]:.4f}{star}"
+
+
+def print_outcome(console: Console, results: Results) -> None:
+    """Say what was skipped, what failed, and what is left."""
+    for row in results.skipped:
+        console.print(f"skip: {row['dataset']}: {row['reason']}\n      {row['command']}")
+    if results.failed:
+        first = results.failed[0]
+        console.print(
+            f"{len(results.failed)} cells failed, the first of them {first['dataset']}, "
+            f"{first['method']}: {first['error'].strip()}"
+        )
+    if results.missing:
+        console.print(f"{results.missing} cells have not been run")
+
+
+def print_comparison(console: Console, a: Results, b: Results, score: str) -> None:
+    """Print two runs side by side."""
+    found = compare(a, b, score)
+    formats: list[Callable[[Any], str]] = [
+        str,
+        str,
+        str,
+        str,
+        "{:.4f}".format,
+        "{:.4f}".format,
+        "{:+.4f}".format,
+        _ratio,
+    ]
+    lines = [
+        [write(value) for write, value in zip(formats, row, strict=True)]
+        for row in found.itertuples(index=False)
+    ]
+    header = ["data set", "classifier", "method", "dimension", "A", "B", "B − A", "fit time B / A"]
+    _print(console, f"{SCORES[score]}: A is {a.folder}, B is {b.folder}", header, lines)
+
+
+def _ratio(value: float) -> str:
+    return "" if pd.isna(value) else f"{value:.2f}"
+
+
+def _print(
+    console: Console, title: str, header: Sequence[str], lines: Iterable[Sequence[str]]
+) -> None:
+    grid = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
+    for number, name in enumerate(header):
+        grid.add_column(name, justify="left" if number < 2 else "right")
+    last = None
+    for line in lines:
+        grid.add_row(*([" " * len(line[0])] if line[0] == last else [line[0]]), *line[1:])
+        last = line[0]
+    console.print(grid)
