@@ -15,7 +15,7 @@ _STYLE = """
 @media (prefers-color-scheme: dark) { :root { --page: #15181c; --ink: #e4e7ea; --soft: #9aa4ae;
   --line: #343a41; --band: #1e2328; --best: #7db8ff; } }
 * { box-sizing: border-box; }
-body { margin: 0 auto; max-width: 72rem; padding: 1.5rem 1rem 4rem; background: var(--page);
+body { margin: 0 auto; max-width: 84rem; padding: 1.5rem 1rem 4rem; background: var(--page);
   color: var(--ink); font: 1rem/1.55 system-ui, sans-serif; }
 h1 { font-size: 1.6rem; line-height: 1.25; }
 h2 { font-size: 1.3rem; margin-top: 3.5rem; padding-top: .8rem; border-top: 2px solid var(--line); }
@@ -28,6 +28,9 @@ table { border-collapse: collapse; font-size: .85rem; font-variant-numeric: tabu
 p.caption, figcaption { color: var(--soft); font-size: .9rem; margin: 1.4rem 0 .3rem; }
 th, td { padding: .3rem .55rem; text-align: left; vertical-align: top; }
 th { white-space: nowrap; }
+tbody th, thead th:first-child { position: sticky; left: 0; background: inherit; }
+thead tr { background: var(--page); }
+tbody tr:nth-child(even) { background: var(--page); }
 td.number { white-space: nowrap; }
 td.words { min-width: 9rem; }
 thead th { border-bottom: 2px solid var(--line); }

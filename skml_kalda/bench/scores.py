@@ -10,7 +10,7 @@ __all__ = ["SCORES", "scores_of"]
 
 # Standard names. Those of the paper differ: see `paper`.
 SCORES = {
-    "accuracy": "accuracy (1 − Hamming loss)",
+    "accuracy": "accuracy (multi-label: 1 − Hamming loss)",
     "macro_f1": "macro F1",
     "micro_f1": "micro F1",
     "subset_accuracy": "subset accuracy",

@@ -15,7 +15,14 @@ from skml_kalda.bench.paper import SWAPPED
 from skml_kalda.bench.ranks import rank_methods
 from skml_kalda.bench.results import Results
 from skml_kalda.bench.scores import SCORES
-from skml_kalda.bench.tables import agreement, fold_means, lower_is_better, scores_in, table
+from skml_kalda.bench.tables import (
+    agreement,
+    fold_means,
+    has_swapped_names,
+    lower_is_better,
+    scores_in,
+    table,
+)
 
 __all__ = ["document"]
 
@@ -86,11 +93,12 @@ def _scores(results: Results) -> Iterator[Block]:
         for score, rows in found.items():
             yield _score_grid(results, rows[rows["classifier"] == classifier], score)
         yield from _friedman(results, classifier)
+    yield _seconds(results)
 
 
 def _verdict(results: Results) -> Iterator[Block]:
     yield Heading("Is the paper's ranking confirmed?", 3)
-    if any(score in scores_in(results) for score in ("macro_f1", "micro_f1")):
+    if has_swapped_names(results):
         yield Text(SWAPPED)
     verdict = agreement(results)
     rows = [[Entry(str(value)) for value in row] for row in verdict.to_numpy()]
@@ -124,6 +132,17 @@ def _entry(row: Any, best: float) -> Entry:
     paper = row["paper"]
     note = "" if pd.isna(paper) else f"paper {paper:.4f}, {row['difference']:+.4f}"
     return Entry(text, bool(row["mean"] == best), note)
+
+
+def _seconds(results: Results) -> Grid:
+    medians = results.frame().groupby(["dataset", "method"], sort=False)["fit_seconds"].median()
+    wide = medians.unstack(sort=False)
+    rows = [
+        [Entry(str(name)), *(Entry(f"{value:.3f}") for value in values)]
+        for name, values in zip(wide.index, wide.to_numpy(), strict=True)
+    ]
+    caption = "Seconds of a fit on one core, median over the folds; other work may have run beside"
+    return Grid(caption, ["data set", *map(label, wide.columns)], rows)
 
 
 def _friedman(results: Results, classifier: str) -> Iterator[Block]:

@@ -13,7 +13,15 @@ from skml_kalda.bench.paper import published
 from skml_kalda.bench.results import Results
 from skml_kalda.bench.scores import SCORES
 
-__all__ = ["agreement", "compare", "fold_means", "lower_is_better", "scores_in", "table"]
+__all__ = [
+    "agreement",
+    "compare",
+    "fold_means",
+    "has_swapped_names",
+    "lower_is_better",
+    "scores_in",
+    "table",
+]
 
 _GROUP = ["dataset", "classifier", "method", "dimension"]
 
@@ -60,6 +68,12 @@ def scores_in(results: Results) -> list[str]:
     return [score for score in SCORES if score in first]
 
 
+def has_swapped_names(results: Results) -> bool:
+    """Tell whether the paper's F1 numbers, whose names it swaps, stand beside ours."""
+    shown = [score for score in ("macro_f1", "micro_f1") if score in scores_in(results)]
+    return any(table(results, score)["paper"].notna().any() for score in shown)
+
+
 def lower_is_better(score: str) -> bool:
     """Tell whether a small value is the good one."""
     return "lower is better" in SCORES[score]
@@ -76,7 +90,7 @@ def fold_means(results: Results, score: str, classifier: str) -> pd.DataFrame:
 def agreement(results: Results, score: str = "accuracy") -> pd.DataFrame:
     """Say which of the paper's methods is best on each data set, in the paper and here.
 
-    "rank of kaLDA" counts from 1; methods that the paper has no number for are left out.
+    Methods that the paper has no number for are left out.
     """
     found = table(results, score).dropna(subset=["paper"])
     rows = [_agreement(str(name), part) for name, part in found.groupby("dataset", sort=False)]
@@ -105,8 +119,7 @@ def _agreement(name: str, part: pd.DataFrame) -> list[object]:
 
 def compare(a: Results, b: Results, score: str = "accuracy") -> pd.DataFrame:
     """Set two runs side by side: their means, the difference, and the ratio of their fit times."""
-    left, right = _means(a, score), _means(b, score)
-    both = left.join(right, how="inner", lsuffix="_a", rsuffix="_b")
+    both = _means(a, score).add_suffix("_a").join(_means(b, score).add_suffix("_b"), how="inner")
     both["difference"] = both[f"{score}_b"] - both[f"{score}_a"]
     both["fit_time_ratio"] = both["fit_seconds_b"] / both["fit_seconds_a"]
     both.loc[both.index.get_level_values("method") == NO_REDUCTION, "fit_time_ratio"] = None

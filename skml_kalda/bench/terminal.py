@@ -14,7 +14,7 @@ from skml_kalda.bench.methods import label
 from skml_kalda.bench.paper import SWAPPED
 from skml_kalda.bench.results import Results
 from skml_kalda.bench.scores import SCORES
-from skml_kalda.bench.tables import compare, scores_in, table
+from skml_kalda.bench.tables import compare, has_swapped_names, scores_in, table
 
 __all__ = ["make_console", "print_comparison", "print_outcome", "print_scores"]
 
@@ -35,15 +35,15 @@ def make_console() -> Console:
 def print_scores(console: Console, results: Results) -> None:
     """Print accuracy, macro F1 and micro F1, the paper's numbers beside ours."""
     shown = [score for score in _MAIN if score in scores_in(results)]
-    tables = [table(results, score) for score in shown]
-    for score, found in zip(shown, tables, strict=True):
+    for score in shown:
+        found = table(results, score)
         columns = _columns(found, results.plan.classifiers)
         parts = found.groupby(["dataset", "method", "dimension"], sort=False)
         lines = [_line(key, part, columns) for key, part in parts]
         header = [name if field == "mean" else field for name, field in columns]
         title = f"{SCORES[score]}  (* is the best of its data set)"
         _print(console, title, ["data set", "method", *header], lines)
-    if any(found["paper"].notna().any() for found in tables):
+    if has_swapped_names(results):
         console.print(SWAPPED)
 
 
@@ -119,11 +119,12 @@ def _ratio(value: float) -> str:
 def _print(
     console: Console, title: str, header: Sequence[str], lines: Iterable[Sequence[str]]
 ) -> None:
-    grid = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
+    console.print(title)
+    grid = Table(box=box.SIMPLE_HEAD)
     for number, name in enumerate(header):
         grid.add_column(name, justify="left" if number < 2 else "right")
     last = None
-    for line in lines:
-        grid.add_row(*([" " * len(line[0])] if line[0] == last else [line[0]]), *line[1:])
-        last = line[0]
+    for name, *others in lines:
+        grid.add_row("" if name == last else name, *others)
+        last = name
     console.print(grid)

@@ -1,0 +1,68 @@
+"""A plan that takes a second, and ways to run it."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from skml_kalda.bench.plan import Plan
+
+TINY = """
+title = "Tiny"
+datasets = ["emotions"]
+methods = ["none", "MLDA"]
+classifiers = ["1-NN", "MLkNN"]
+folds = 2
+"""
+
+
+@pytest.fixture(autouse=True)
+def _no_data_of_this_machine(monkeypatch, tmp_path):
+    monkeypatch.setenv("SKML_KALDA_DATA", str(tmp_path / "home"))
+
+
+@pytest.fixture
+def tiny(tmp_path):
+    """The file of a plan: emotions, two methods, two classifiers, two folds."""
+    path = tmp_path / "tiny.toml"
+    path.write_text(TINY)
+    return path
+
+
+@pytest.fixture
+def tiny_plan():
+    return Plan("tiny", "Tiny", datasets=("emotions",), methods=("none", "MLDA"), folds=2)
+
+
+@pytest.fixture
+def long_plan(tmp_path):
+    """The file of a plan of many short cells, to be interrupted."""
+    path = tmp_path / "long.toml"
+    path.write_text(TINY + "repeats = 400\n")
+    return path
+
+
+def start(*arguments, **options):
+    """Start the command in a process of its own, without a terminal."""
+    command = [sys.executable, "-m", "skml_kalda.bench", *map(str, arguments)]
+    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    return subprocess.Popen(command, env=environment, **pipes, **options)
+
+
+def lines_of(path):
+    """The whole lines of a results file, as they are on the disk."""
+    return path.read_text("utf-8").split("\n")[:-1] if path.exists() else []
+
+
+def scores_by_cell(rows):
+    """The scores of each cell, by what identifies it."""
+    names = ("dataset", "method", "classifier", "repeat", "fold")
+    return {tuple(row[name] for name in names): row["scores"] for row in rows}
+
+
+def cells_of(path):
+    """The rows of cells in a results file."""
+    return [row for row in map(json.loads, lines_of(path)) if "fold" in row]

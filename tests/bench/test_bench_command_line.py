@@ -1,0 +1,189 @@
+"""The command from end to end: good plans, failing cells, wrong input."""
+
+import csv
+import json
+
+import pytest
+
+from skml_kalda.bench import read_results
+from skml_kalda.bench.cli import main
+from tests.bench.conftest import cells_of, lines_of, start
+
+FIELDS = {
+    "status", "dataset", "sha256", "method", "parameters", "classifier", "repeat", "fold", "seed",
+    "scores", "fit_seconds", "transform_seconds", "iterations",
+}  # fmt: skip
+SCORES = {
+    "accuracy", "macro_f1", "micro_f1", "subset_accuracy", "jaccard", "coverage", "ranking_loss",
+    "average_precision",
+}  # fmt: skip
+
+
+def test_a_tiny_plan_gives_tables_results_and_report(tiny, tmp_path, capsys):
+    out = tmp_path / "out"
+    assert main(["run", str(tiny), "--output", str(out), "--jobs", "1"]) == 0
+    shown = capsys.readouterr().out
+    for text in ("1 − Hamming loss", "macro F1", "micro F1", "0.7619", "difference"):
+        assert text in shown
+    assert "swaps the names" in shown
+    assert shown.rstrip().splitlines()[-1].startswith(f"report: {out / 'report.html'}")
+    header = json.loads(lines_of(out / "results.jsonl")[0])
+    assert {"python", "numpy", "scikit-learn", "skml_kalda"} <= set(header["environment"])
+    rows = cells_of(out / "results.jsonl")
+    assert len(rows) == 8
+    assert all(set(row) >= FIELDS and set(row["scores"]) == SCORES for row in rows)
+    assert len({row["sha256"] for row in rows}) == 1
+    assert "### Scores with 1-NN" in (out / "report.md").read_text("utf-8")
+    with (out / "scores.csv").open(newline="", encoding="utf-8") as stream:
+        table = list(csv.DictReader(stream))
+    assert len(table) == 2 * 2 * len(SCORES)
+    paper = {
+        row["paper"] for row in table if row["method"] == "MLDA" and row["score"] == "micro_f1"
+    }
+    assert paper == {"0.620000", ""}
+
+
+def test_a_failing_cell_is_recorded_and_the_others_go_on(tiny, tmp_path, capsys):
+    tiny.write_text(tiny.read_text() + '\n[parameters.MLDA]\nweights = "nonsense"\n')
+    out = tmp_path / "out"
+    assert main(["run", str(tiny), "--output", str(out), "--jobs", "1"]) == 1
+    results = read_results(out)
+    assert {row["method"] for row in results.failed} == {"MLDA"}
+    assert {row["method"] for row in results.ok} == {"none"}
+    assert len(results.ok) == len(results.failed) == 4
+    assert all("InvalidParameterError" in row["error"] for row in results.failed)
+    assert "4 cells failed" in capsys.readouterr().out
+    assert "InvalidParameterError" in (out / "report.html").read_text("utf-8")
+
+
+def test_failed_cells_are_run_again_and_the_last_row_counts(tiny, tmp_path, monkeypatch):
+    out, arguments = tmp_path / "out", ["run", str(tiny), "--jobs", "1"]
+    with monkeypatch.context() as broken:
+        broken.setattr("skml_kalda.bench.measure.make_classifier", lambda name: None)
+        assert main([*arguments, "--output", str(out)]) == 1
+    assert len(read_results(out).failed) == 8
+    assert main([*arguments, "--output", str(out)]) == 0
+    assert len(cells_of(out / "results.jsonl")) == 16
+    assert len(read_results(out).ok) == 8
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (["run", "quik"], "'quik' is not a known plan; did you mean 'quick'?"),
+        (["--datasets", "emotion"], "did you mean 'emotions'?"),
+        (["--methods", "kalda"], "'kalda' is not a known method; did you mean 'kaLDA'?"),
+        (["--classifiers", "1NN"], "did you mean '1-NN'?"),
+        (["--k", "0"], "k must be at least 1"),
+        (["--folds", "1"], "folds must be at least 2"),
+        (["--jobs", "0"], "--jobs must be at least 1"),
+        (["run", "nowhere.toml"], "nowhere.toml"),
+        (["report", "nowhere"], "nowhere"),
+    ],
+)
+def test_wrong_names_are_one_line_and_status_2(arguments, reason, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert main(arguments) == 2
+    message = capsys.readouterr().err
+    assert message.startswith("error: ")
+    assert reason in message
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_unknown_setting_of_a_plan_is_suggested_for(tiny, capsys):
+    tiny.write_text(tiny.read_text() + "fold = 3\n")
+    assert main(["run", str(tiny)]) == 2
+    assert "did you mean 'folds'?" in capsys.readouterr().err
+
+
+def test_an_output_folder_that_cannot_be_written_stops_before_any_work(tiny, tmp_path, monkeypatch):
+    monkeypatch.setattr("skml_kalda.bench.runner.find_source", _not_to_be_called)
+    (tmp_path / "file").write_text("")
+    assert main(["run", str(tiny), "--output", str(tmp_path / "file" / "out")]) == 2
+
+
+def _not_to_be_called(*_):
+    raise AssertionError("work was done")
+
+
+def test_without_a_terminal_there_are_no_control_characters(tiny, tmp_path):
+    process = start("run", tiny, "--output", tmp_path / "out", "--jobs", "2")
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 0
+    assert err == ""
+    assert "[8/8]" in out
+    assert not [char for char in out if ord(char) < 32 and char != "\n"]
+
+
+def test_absent_data_sets_are_skipped_with_the_command_that_gets_them(tiny, tmp_path, capsys):
+    out = tmp_path / "out"
+    absent = ["barcelona", "bibtex", "msrc-mom"]
+    options = ["--output", str(out), "--jobs", "1", "--methods", "MLDA"]
+    assert main(["run", str(tiny), *options, "--datasets", "emotions", *absent]) == 0
+    commands = {row["dataset"]: row["command"] for row in read_results(out).skipped}
+    assert "--data-home DIR" in commands["barcelona"]
+    assert commands["bibtex"] == "python -m skml_kalda.datasets fetch bibtex"
+    assert commands["msrc-mom"] == "python -m skml_kalda.datasets build msrc IMAGES_DIR"
+    assert len(read_results(out).ok) == 4
+    assert commands["barcelona"] in " ".join(capsys.readouterr().out.split())
+    assert str(tmp_path) not in (out / "results.jsonl").read_text("utf-8")
+
+
+def test_options_change_the_plan(tiny, tmp_path):
+    out = tmp_path / "out"
+    options = ["--k", "3", "--folds", "3", "--seed", "7", "--dimensions", "2", "--no-standardize"]
+    assert main(["run", str(tiny), "--output", str(out), "--jobs", "1", *options]) == 0
+    results = read_results(out)
+    assert {row["classifier"] for row in results.ok} == {"3-NN", "3-MLkNN"}
+    assert {row["fold"] for row in results.ok} == {0, 1, 2}
+    assert {row["seed"] for row in results.ok} == {7}
+    assert {row["n_components"] for row in results.ok if row["method"] == "MLDA"} == {2}
+    assert not any(row["standardize"] for row in results.ok)
+
+
+def test_list_names_plans_methods_and_runs(tiny, tmp_path, capsys):
+    main(["run", str(tiny), "--output", str(tmp_path / "runs" / "mine"), "--jobs", "1"])
+    capsys.readouterr()
+    assert main(["list", str(tmp_path / "runs")]) == 0
+    shown = capsys.readouterr().out
+    for text in ("multilabel", "singlelabel", "convergence", "projection", "dimension", "repeated"):
+        assert text in shown
+    assert "kaLDA" in shown
+    assert "mine: 8 cells of tiny, 0 to run" in shown
+
+
+def test_compare_sets_two_runs_side_by_side(tiny, tmp_path, capsys):
+    for name, seed in {"a": "0", "b": "1"}.items():
+        options = ["--output", str(tmp_path / name), "--seed", seed, "--jobs", "1"]
+        main(["run", str(tiny), *options])
+    capsys.readouterr()
+    assert main(["compare", str(tmp_path / "a"), str(tmp_path / "b"), "--score", "micro_f1"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    means = [_mean(read_results(tmp_path / name), "MLDA", "1-NN") for name in ("a", "b")]
+    (line,) = [line.split() for line in lines if "MLDA" in line and "1-NN" in line]
+    assert line[-4:-1] == [f"{means[0]:.4f}", f"{means[1]:.4f}", f"{means[1] - means[0]:+.4f}"]
+
+
+def _mean(results, method, classifier):
+    chosen = {"method": method, "classifier": classifier}
+    rows = [row for row in results.ok if chosen.items() <= row.items()]
+    return sum(row["scores"]["micro_f1"] for row in rows) / len(rows)
+
+
+def test_report_puts_several_runs_on_one_page(tiny, tmp_path, capsys):
+    folders = [str(tmp_path / name) for name in ("a", "b")]
+    for folder in folders:
+        main(["run", str(tiny), "--output", folder, "--jobs", "1"])
+    assert main(["report", *folders, "--output", str(tmp_path / "both")]) == 0
+    page = (tmp_path / "both" / "report.html").read_text("utf-8")
+    assert page.count("<h2") == 2
+    assert page.count("</html>") == 1
+
+
+def test_a_missing_extra_is_named_with_the_command_that_installs_it(monkeypatch, capsys):
+    monkeypatch.setattr("skml_kalda.bench.extra.find_spec", lambda name: None)
+    assert main(["list"]) == 2
+    message = capsys.readouterr().err
+    assert "matplotlib, pandas, rich" in message
+    assert "pip install" in message
+    assert "[bench]" in message

@@ -1,0 +1,194 @@
+"""Tables, ranks, figures and the report, from results only."""
+
+import re
+import shutil
+import subprocess
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas as pd
+import pytest
+from rich.console import Console
+
+from skml_kalda.bench import figure, report, run, table
+from skml_kalda.bench.names import shipped
+from skml_kalda.bench.paper import published
+from skml_kalda.bench.plan import plan_names, read_plan
+from skml_kalda.bench.progress import make_progress
+from skml_kalda.bench.ranks import rank_methods
+from skml_kalda.bench.tables import agreement
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "chrome"))), None)
+FLAGS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--virtual-time-budget=2000",
+]
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    plan = read_plan("quick").changed(
+        datasets=("emotions", "yeast"), methods=("MDDM", "kaLDA", "MLDA"), folds=2
+    )
+    return run(plan, tmp_path_factory.mktemp("results"))
+
+
+def test_the_published_numbers_are_all_there_under_standard_names():
+    assert len(published()) == 6 * 5 * 3 + 8 * 7
+    assert published()["yeast", "MLDA", "1-NN", "micro_f1"] == 0.5693
+    assert published()["yeast", "MLDA", "1-NN", "macro_f1"] == 0.4213
+    assert published()["pie", "OCM", "3-NN", "accuracy"] == 0.6515
+    names = pd.read_csv(shipped("paper") / "multilabel.csv").groupby("score")["name_in_paper"]
+    assert names.unique().map(list).to_dict() == {
+        "accuracy": ["macro accuracy"],
+        "macro_f1": ["micro F1"],
+        "micro_f1": ["macro F1"],
+    }
+
+
+@pytest.mark.parametrize("name", plan_names())
+def test_every_plan_is_sound(name):
+    plan = read_plan(name)
+    assert plan.about
+    assert len({cell.key() for cell in plan.cells()}) == len(plan.cells())
+
+
+def test_the_table_is_the_mean_over_folds_beside_the_paper(results):
+    found = table(results, "micro_f1").set_index(["dataset", "classifier", "method"])
+    row = found.loc[("yeast", "1-NN", "MLDA")]
+    chosen = {"dataset": "yeast", "classifier": "1-NN", "method": "MLDA"}
+    folds = [r["scores"]["micro_f1"] for r in results.ok if chosen.items() <= r.items()]
+    assert row["mean"] == pytest.approx(np.mean(folds))
+    assert row["sd"] == pytest.approx(np.std(folds, ddof=1))
+    assert row["paper"] == 0.5693
+    assert row["difference"] == pytest.approx(np.mean(folds) - 0.5693)
+    assert np.isnan(found.loc[("yeast", "MLkNN", "MLDA"), "paper"])
+
+
+def test_agreement_names_the_best_of_both(results):
+    found = agreement(results).set_index("data set")
+    means = table(results).query("classifier == '1-NN' and dataset == 'yeast'")
+    assert found.loc["yeast", "best in the paper"] == "kaLDA"
+    assert found.loc["yeast", "best here"] == means.loc[means["mean"].idxmax(), "method"]
+    assert found.loc["yeast", "kaLDA, paper"] == "place 1 of 3"
+
+
+def test_critical_difference_is_that_of_demsar():
+    """His example: four methods on fourteen data sets have 1.25 at 5 %."""
+    means = pd.DataFrame(np.random.default_rng(0).random((14, 4)), columns=list("abcd"))
+    assert rank_methods(means).critical_difference == pytest.approx(1.25, abs=0.005)
+
+
+def test_ranks_follow_the_better_score():
+    means = pd.DataFrame({"a": [0.9, 0.8, 0.7], "b": [0.5, 0.6, 0.6], "c": [0.1, 0.2, 0.65]})
+    ranks = rank_methods(means).mean_ranks
+    assert ranks.to_dict() == pytest.approx({"a": 1, "b": 7 / 3, "c": 8 / 3})
+    assert rank_methods(means, ascending=True).mean_ranks["a"] == 3
+    # Friedman by hand: 12 n / (k (k + 1)) Σ (R - (k + 1) / 2)² = 14/3, and χ² with 2 degrees.
+    assert rank_methods(means).p_value == pytest.approx(np.exp(-14 / 6))
+
+
+def test_cliques_are_the_longest_stretches_within_the_critical_difference():
+    columns = [f"m{number}" for number in range(5)]
+    ordered = pd.DataFrame([np.arange(5.0)] * 40, columns=columns)
+    ranking = rank_methods(ordered)
+    assert ranking.mean_ranks.tolist() == [1, 2, 3, 4, 5]
+    assert ranking.critical_difference == pytest.approx(0.9645, abs=1e-3)
+    assert ranking.cliques() == []
+    ranking = rank_methods(ordered[:20])
+    assert ranking.cliques() == [(1, 2), (2, 3), (3, 4), (4, 5)]
+
+
+def test_two_methods_have_no_ranking():
+    assert rank_methods(pd.DataFrame({"a": [1.0, 2.0], "b": [2.0, 1.0]})) is None
+
+
+def test_figures_show_what_the_results_hold(results):
+    axes = figure(results).axes
+    assert [axis.get_title() for axis in axes] == ["emotions", "yeast"]
+    drawn = np.concatenate([line.get_xdata() for line in axes[1].lines])
+    for value in table(results).query("dataset == 'yeast'")["mean"]:
+        assert np.isclose(drawn, value).any()
+    ranks = figure(results, "ranks").axes
+    assert [axis.get_title() for axis in ranks] == ["1-NN", "MLkNN"]
+    written = " ".join(text.get_text() for text in ranks[0].texts)
+    assert all(method in written for method in ("MDDM", "kaLDA", "MLDA", "critical difference"))
+    with pytest.raises(ValueError, match="not a known figure of these results"):
+        figure(results, "dimension")
+
+
+class Outside(HTMLParser):
+    """Collects what a page would ask the network for."""
+
+    def __init__(self):
+        super().__init__()
+        self.asked = []
+
+    def handle_starttag(self, tag, attrs):
+        links = [v for k, v in attrs if k in ("src", "href", "xlink:href", "srcset")]
+        self.asked += [link for link in links if not link.startswith(("#", "data:"))]
+
+
+def test_the_page_needs_nothing_but_itself(results, tmp_path):
+    text = report(results, tmp_path).read_text("utf-8")
+    page = Outside()
+    page.feed(text)
+    assert page.asked == []
+    assert not re.search(r"@import|<script|url\((?!#)", text)
+    assert "prefers-color-scheme: dark" in text
+    assert "swaps the names" in text
+    assert text.count("<svg ") == 2
+    for name in set(re.findall(r'(?:href="|url\()#([^")]+)', text)):
+        assert text.count(f'id="{name}"') == 1, f"{name} is not the name of one thing"
+
+
+def test_the_best_of_each_row_is_bold(results, tmp_path):
+    text = report(results, tmp_path).with_name("report.md").read_text("utf-8")
+    found = table(results).query("classifier == 'MLkNN' and dataset == 'yeast'")
+    best = found.loc[found["mean"].idxmax()]
+    (section,) = re.findall(r"Scores with MLkNN\n\n(.*?)\n\nMacro F1", text, flags=re.S)
+    (line,) = [line for line in section.splitlines() if line.startswith("| yeast")]
+    assert re.findall(r"\*\*([\d.]+) ±", line) == [f"{best['mean']:.4f}"]
+
+
+def test_the_same_results_give_the_same_report(results, tmp_path):
+    pages = [report(results, tmp_path / name).read_bytes() for name in ("a", "b")]
+    assert pages[0] == pages[1]
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
+@pytest.mark.parametrize("width", [1280, 500])
+def test_a_browser_shows_the_whole_report(results, tmp_path, width):
+    page = report(results, tmp_path)
+    probe = (
+        "<script>document.title = JSON.stringify([document.querySelectorAll('svg').length,"
+        "document.querySelectorAll('table').length,"
+        "document.documentElement.scrollWidth - document.documentElement.clientWidth,"
+        "[...document.querySelectorAll('svg')].every(s => s.getBoundingClientRect().height > 50)])"
+        "</script></body>"
+    )
+    page.write_text(page.read_text("utf-8").replace("</body>", probe), encoding="utf-8")
+    size = [f"--window-size={width},900", f"--user-data-dir={tmp_path / 'profile'}"]
+    command = [CHROMIUM, *FLAGS, *size, "--dump-dom", page.as_uri()]
+    dom = subprocess.run(command, capture_output=True, text=True, timeout=60).stdout
+    (seen,) = re.findall(r"<title>(.*?)</title>", dom)
+    figures, tables, overflow, drawn = seen.strip("[]").split(",")
+    assert (int(figures), drawn) == (2, "true")
+    assert int(tables) == 2 * 8 + 4
+    assert int(overflow) <= 0, "the page scrolls sideways"
+
+
+def test_live_progress_is_for_a_terminal_and_shows_failures(results, capsys):
+    console = Console(force_terminal=True, width=100)
+    cells = results.plan.cells()
+    with make_progress(cells, console) as shown:
+        shown.advance({**results.ok[0], "status": "failed", "error": "ValueError: no\n"})
+    out = capsys.readouterr().out
+    assert "failed: emotions, MDDM: ValueError: no" in out
+    assert "\x1b[" in out

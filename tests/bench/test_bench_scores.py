@@ -1,0 +1,137 @@
+"""The scores of cells against plain loops, and against the published numbers."""
+
+import numpy as np
+import pytest
+from sklearn import metrics
+from sklearn.decomposition import PCA
+from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.preprocessing import StandardScaler
+
+from skml_kalda import MLDA, OCM, framework
+from skml_kalda.bench import run
+from skml_kalda.bench.methods import _known
+from skml_kalda.bench.plan import Plan, read_plan
+from skml_kalda.datasets import load_dataset, save_arff
+
+
+def only_scores(rows, name):
+    return [row["scores"][name] for row in rows]
+
+
+@pytest.mark.parametrize("standardize", [True, False])
+@pytest.mark.parametrize("reducer", [PCA(4, random_state=0), MLDA(4)])
+def test_scores_of_cells_are_those_of_a_plain_loop(tmp_path, standardize, reducer):
+    X, Y = load_dataset("emotions", return_X_y=True)
+    expected = []
+    for repeat in range(2):
+        for train, test in KFold(3, shuffle=True, random_state=5 + repeat).split(X):
+            A, B = X[train], X[test]
+            if standardize:
+                scaler = StandardScaler().fit(A)
+                A, B = scaler.transform(A), scaler.transform(B)
+            A, B = reducer.fit(A, Y[train]).transform(A), reducer.transform(B)
+            knn = KNeighborsClassifier(3).fit(A, Y[train])
+            predicted = knn.predict(B)
+            probability = np.column_stack([each[:, 1] for each in knn.predict_proba(B)])
+            expected.append(plain_scores(Y[test], predicted, probability))
+    plan = Plan(
+        "loop", "Loop", datasets=("emotions",), methods=(type(reducer).__name__,),
+        classifiers=("3-NN",), dimensions=(4,), folds=3, repeats=2, seed=5, standardize=standardize,
+    )  # fmt: skip
+    found = run(plan, tmp_path).ok
+    assert len(found) == len(expected) == 6
+    for row, scores in zip(found, expected, strict=True):
+        assert row["scores"] == pytest.approx(scores, abs=1e-12)
+
+
+def plain_scores(Y, predicted, probability):
+    true = (Y * predicted).sum(axis=0)
+    wrong = (predicted != Y).sum(axis=0)
+    either = np.maximum(Y, predicted).sum(axis=1)
+    overlap = np.where(either > 0, (Y * predicted).sum(axis=1) / np.maximum(either, 1), 1)
+    return {
+        "accuracy": (predicted == Y).mean(),
+        "macro_f1": np.mean(2 * true / (2 * true + wrong)),
+        "micro_f1": 2 * true.sum() / (2 * true.sum() + wrong.sum()),
+        "subset_accuracy": (predicted == Y).all(axis=1).mean(),
+        "jaccard": overlap.mean(),
+        "coverage": metrics.coverage_error(Y, probability),
+        "ranking_loss": metrics.label_ranking_loss(Y, probability),
+        "average_precision": metrics.label_ranking_average_precision_score(Y, probability),
+    }
+
+
+def test_single_label_cells_are_those_of_a_plain_loop(tmp_path):
+    rng = np.random.default_rng(0)
+    labels = np.repeat([f"digit{number}" for number in range(10)], 15)
+    X = rng.normal(size=(150, 784)) + rng.normal(size=(10, 784)).repeat(15, axis=0) / 4
+    save_arff(tmp_path / "mnist150.arff", X, labels)
+    X, y = load_dataset("mnist", data_home=tmp_path, return_X_y=True)
+    expected = []
+    for train, test in StratifiedKFold(5, shuffle=True, random_state=0).split(X, y):
+        ocm = OCM(9).fit(X[train], y[train])
+        knn = KNeighborsClassifier(3).fit(ocm.transform(X[train]), y[train])
+        expected.append((knn.predict(ocm.transform(X[test])) == y[test]).mean())
+    plan = read_plan("singlelabel").changed(datasets=("mnist",), methods=("OCM",))
+    found = run(plan, tmp_path / "out", data_home=tmp_path)
+    assert only_scores(found.ok, "accuracy") == pytest.approx(expected, abs=1e-12)
+    assert 0.2 < np.mean(expected) < 0.99
+
+
+def test_mlda_on_yeast_is_near_the_published_numbers(tmp_path):
+    """Five splits, as they differ: over ten the macro F1 is 0.402 to 0.413, 0.406 in the mean."""
+    plan = read_plan("repeated").changed(datasets=("yeast",), methods=("MLDA",), repeats=5)
+    rows = run(plan, tmp_path).ok
+    assert len(rows) == 25
+    assert np.mean(only_scores(rows, "accuracy")) == pytest.approx(0.7368, abs=0.01)
+    assert np.mean(only_scores(rows, "micro_f1")) == pytest.approx(0.5693, abs=0.015)
+    assert np.mean(only_scores(rows, "macro_f1")) == pytest.approx(0.4213, abs=0.015)
+
+
+def test_kalda_on_scene_is_near_the_published_accuracy(tmp_path):
+    plan = read_plan("quick").changed(
+        datasets=("scene",), methods=("kaLDA",), classifiers=("1-NN",)
+    )
+    rows = run(plan, tmp_path).ok
+    assert len(rows) == 5
+    assert np.mean(only_scores(rows, "accuracy")) == pytest.approx(0.8870, abs=0.01)
+    assert all(row["iterations"] > 1 for row in rows)
+
+
+def test_a_registered_transformer_is_benched_by_its_name(tmp_path, monkeypatch):
+    registered = {**framework.transformers(), "Theirs": PCA}
+    monkeypatch.setattr("skml_kalda.bench.methods.transformers", lambda: registered)
+    _known.cache_clear()
+    try:
+        plan = Plan("mine", "Mine", datasets=("emotions",), methods=("PCA", "Theirs"), folds=2)
+        rows = run(plan, tmp_path).ok
+    finally:
+        _known.cache_clear()
+    accuracies = only_scores(rows, "accuracy")
+    assert [row["method"] for row in rows] == ["PCA", "PCA", "Theirs", "Theirs"]
+    assert accuracies[:2] == accuracies[2:]
+
+
+def test_convergence_rows_climb_to_the_bound(tmp_path):
+    plan = read_plan("convergence").changed(datasets=("emotions",))
+    ours, papers = run(plan, tmp_path).ok
+    assert papers["method"] == "kaLDA, paper's iteration"
+    assert len(papers["objective"]) == 201
+    assert papers["objective"][0] == pytest.approx(ours["objective"][0])
+    assert papers["objective"][-1] < ours["objective"][-1] < ours["upper_bound"]
+
+
+def test_projection_rows_hold_the_points_of_three_classes(tmp_path):
+    plan = read_plan("projection").changed(methods=("LDA",))
+    results = run(plan, tmp_path)
+    assert [row["dataset"] for row in results.skipped] == ["umist"]
+    (row,) = results.ok
+    assert len(set(row["classes_of_points"])) == 3
+    points = np.array(row["points"])
+    assert points.shape == (len(row["classes_of_points"]), 2)
+    centres = [
+        points[np.array(row["classes_of_points"]) == each].mean(axis=0)
+        for each in sorted(set(row["classes_of_points"]))
+    ]
+    assert np.linalg.norm(centres[0] - centres[1]) > 1
