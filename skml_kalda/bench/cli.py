@@ -11,7 +11,7 @@ from pathlib import Path
 from skml_kalda.bench.environment import n_cores
 from skml_kalda.bench.extra import check_extra
 from skml_kalda.bench.methods import method_names
-from skml_kalda.bench.plan import Plan, plan_names, read_plan
+from skml_kalda.bench.plan import LISTS, SINGLE, Plan, plan_names, read_plan
 from skml_kalda.bench.results import FILE_NAME, Results, read_results
 from skml_kalda.bench.runner import default_output, run
 
@@ -82,13 +82,11 @@ def _add_run(command: argparse.ArgumentParser) -> None:
 
 
 def _plan(arguments: argparse.Namespace) -> Plan:
-    lists = ("datasets", "methods", "classifiers", "dimensions")
-    changes = {name: getattr(arguments, name) for name in lists}
-    single = ("folds", "repeats", "seed", "standardize")
+    several = {name: getattr(arguments, name) for name in LISTS}
     return read_plan(arguments.plan).changed(
         k=arguments.k,
-        **{name: None if value is None else tuple(value) for name, value in changes.items()},
-        **{name: getattr(arguments, name) for name in single},
+        **{name: None if value is None else tuple(value) for name, value in several.items()},
+        **{name: getattr(arguments, name) for name in SINGLE},
     )
 
 

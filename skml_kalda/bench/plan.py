@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
@@ -14,8 +15,11 @@ from skml_kalda.bench.methods import check_classifier, estimator_of
 from skml_kalda.bench.names import check_name, shipped
 from skml_kalda.datasets.manifest import read_manifest
 
-__all__ = ["Plan", "plan_names", "read_plan"]
+__all__ = ["LISTS", "SINGLE", "Plan", "plan_names", "read_plan"]
 
+# What the options of the command line change.
+LISTS = ("datasets", "methods", "classifiers", "dimensions")
+SINGLE = ("folds", "repeats", "seed", "standardize")
 _KINDS = ("scores", "convergence", "projection")
 
 
@@ -109,6 +113,17 @@ class Plan:
             return plan
         return replace(plan, classifiers=tuple(check_classifier(c, k) for c in plan.classifiers))
 
+    def command(self) -> str:
+        """Write the command that runs this plan."""
+        shipped_plan = self.name in plan_names()
+        usual = read_plan(self.name) if shipped_plan else self
+        words = ["python -m skml_kalda.bench run", self.name if shipped_plan else "PLAN.toml"]
+        for name in (*LISTS, *SINGLE):
+            value = getattr(self, name)
+            if value != getattr(usual, name):
+                words.append(_option(name, value))
+        return " ".join(words)
+
     @classmethod
     def of(cls, settings: Mapping[str, Any]) -> Plan:
         """Make a plan from what TOML or JSON can hold."""
@@ -118,6 +133,13 @@ class Plan:
             check_name("setting of a plan", name, known)
             checked[name] = tuple(value) if isinstance(value, list) else value
         return cls(**checked)
+
+
+def _option(name: str, value: Any) -> str:
+    if isinstance(value, bool):
+        return f"--{name}" if value else f"--no-{name}"
+    values = value if isinstance(value, tuple) else [value]
+    return f"--{name} {shlex.join(map(str, values))}"
 
 
 def read_plan(name: str | Path) -> Plan:

@@ -64,7 +64,7 @@ def _run(results: Results) -> Iterator[Block]:
     yield from _absent(results)
     yield Heading("Environment, and how to run it again", 3)
     yield _environment(results)
-    yield Code(f"python -m skml_kalda.bench run {plan.name}")
+    yield Code(plan.command())
 
 
 def _setting(results: Results) -> str:
@@ -200,7 +200,7 @@ def _absent(results: Results) -> Iterator[Block]:
 
 def _environment(results: Results) -> Grid:
     """List the last environment, and every other that a resumed run has seen."""
-    seen = {tuple(each.items()): each for each in results.environments}
+    seen = {str({**each, "started": ""}): each for each in results.environments}
     header = list(results.environments[-1])
     rows = [[Entry(each.get(name, "")) for name in header] for each in seen.values()]
-    return Grid("Where it ran", header, rows[-3:])
+    return Grid("Where it ran", header, rows)

@@ -59,6 +59,17 @@ def test_every_plan_is_sound(name):
     assert len({cell.key() for cell in plan.cells()}) == len(plan.cells())
 
 
+def test_the_command_of_a_plan_names_what_was_changed():
+    assert read_plan("quick").command() == "python -m skml_kalda.bench run quick"
+    changed = read_plan("convergence").changed(
+        datasets=("att",), methods=("kaLDA, paper's iteration",), seed=3, standardize=False
+    )
+    assert changed.command().split("run ")[1] == (
+        "convergence --datasets att --methods 'kaLDA, paper'\"'\"'s iteration' --seed 3 "
+        "--no-standardize"
+    )
+
+
 def test_the_table_is_the_mean_over_folds_beside_the_paper(results):
     found = table(results, "micro_f1").set_index(["dataset", "classifier", "method"])
     row = found.loc[("yeast", "1-NN", "MLDA")]
