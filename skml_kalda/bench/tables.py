@@ -109,12 +109,18 @@ def _agreement(name: str, part: pd.DataFrame) -> list[object]:
     part = part.set_index("method")
     ours, paper = part["mean"], part["paper"]
     ranks = [
-        int(values.rank(ascending=False, method="min").get("kaLDA", 0)) for values in (paper, ours)
+        int(values.round(9).rank(ascending=False, method="min").get("kaLDA", 0))
+        for values in (paper, ours)
     ]
     best = ours.sort_values(ascending=False)
     margin = float(best.iloc[0] - best.iloc[1]) if len(best) > 1 else float("nan")
     places = [f"place {rank} of {len(part)}" for rank in ranks]
-    return [name, paper.idxmax(), ours.idxmax(), f"{margin:.4f}", *places]
+    return [name, _best(paper), _best(ours), f"{margin:.4f}", *places]
+
+
+def _best(values: pd.Series[float]) -> str:
+    """Name the best method, or all that are level."""
+    return " = ".join(map(str, values.index[values > values.max() - 1e-9]))
 
 
 def compare(a: Results, b: Results, score: str = "accuracy") -> pd.DataFrame:

@@ -3,6 +3,7 @@
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
@@ -88,6 +89,13 @@ def test_agreement_names_the_best_of_both(results):
     assert found.loc["yeast", "best in the paper"] == "kaLDA"
     assert found.loc["yeast", "best here"] == means.loc[means["mean"].idxmax(), "method"]
     assert found.loc["yeast", "kaLDA, paper"] == "place 1 of 3"
+
+
+def test_agreement_names_all_that_are_level(results):
+    level = [{**row, "scores": {**row["scores"], "accuracy": 0.5}} for row in results.rows]
+    found = agreement(replace(results, rows=level))
+    assert set(found["best here"]) == {"MDDM = kaLDA = MLDA"}
+    assert set(found["kaLDA, here"]) == {"place 1 of 3"}
 
 
 def test_critical_difference_is_that_of_demsar():
@@ -191,7 +199,7 @@ def test_a_browser_shows_the_whole_report(results, tmp_path, width):
     (seen,) = re.findall(r"<title>(.*?)</title>", dom)
     figures, tables, overflow, drawn = seen.strip("[]").split(",")
     assert (int(figures), drawn) == (2, "true")
-    assert int(tables) == 2 * 8 + 4
+    assert int(tables) == 2 * 8 + 5
     assert int(overflow) <= 0, "the page scrolls sideways"
 
 
