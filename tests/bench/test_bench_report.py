@@ -155,14 +155,15 @@ class Outside(HTMLParser):
 
 
 def test_the_page_needs_nothing_but_itself(results, tmp_path):
-    text = report(results, tmp_path).read_text("utf-8")
+    other = replace(results, plan=replace(results.plan, name="other"))
+    text = report([results, other], tmp_path).read_text("utf-8")
     page = Outside()
     page.feed(text)
     assert page.asked == []
     assert not re.search(r"@import|<script|url\((?!#)", text)
     assert "prefers-color-scheme: dark" in text
     assert "swaps the names" in text
-    assert text.count("<svg ") == 2
+    assert text.count("<svg ") == 4
     for name in set(re.findall(r'(?:href="|url\()#([^")]+)', text)):
         assert text.count(f'id="{name}"') == 1, f"{name} is not the name of one thing"
 
