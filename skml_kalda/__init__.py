@@ -25,6 +25,7 @@ from skml_kalda.reducers import (
 
 if TYPE_CHECKING:
     from skml_kalda.neighbors import BinaryRelevanceKNN, MLkNN
+    from skml_kalda.reducers.kernel_kalda import KernelKaLDA
 
 __version__ = "0.1.0.dev0"
 
@@ -44,6 +45,7 @@ __all__ = [
     "SDPLDA",
     "ULDA",
     "BinaryRelevanceKNN",
+    "KernelKaLDA",
     "MLkNN",
     "MultiLabelKaLDA",
     "TraceRatio",
@@ -51,8 +53,16 @@ __all__ = [
 ]
 
 
+# scikit-learn's neighbour search and its kernels take a good part of its whole import: only
+# who asks for what needs them, waits.
+_LATE = {
+    "BinaryRelevanceKNN": "skml_kalda.neighbors",
+    "KernelKaLDA": "skml_kalda.reducers.kernel_kalda",
+    "MLkNN": "skml_kalda.neighbors",
+}
+
+
 def __getattr__(name: str) -> Any:
-    # scikit-learn's neighbour search takes a tenth of its whole import: only who asks, waits.
-    if name in ("BinaryRelevanceKNN", "MLkNN"):
-        return getattr(import_module("skml_kalda.neighbors"), name)
+    if name in _LATE:
+        return getattr(import_module(_LATE[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -187,12 +187,7 @@ class BaseReducer(
         return "components_" in vars(self) or "_scatter" in vars(self)
 
     def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        tags.target_tags.multi_output = True
-        tags.input_tags.sparse = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
+        return reducer_tags(super().__sklearn_tags__())
 
     def __getattr__(self, name: str) -> Any:
         # Only reached for attributes that are not there: the results of a stream of
@@ -280,3 +275,12 @@ def _merged(
         + added.widen(len(union), place(union, classes)),
         union,
     )
+
+
+def reducer_tags(tags: Tags) -> Tags:
+    """Set what scikit-learn may expect of every reducer."""
+    tags.target_tags.required = True
+    tags.target_tags.multi_output = True
+    tags.input_tags.sparse = True
+    tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+    return tags

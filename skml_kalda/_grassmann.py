@@ -58,12 +58,17 @@ def settle_ties(eigenvalues: Array, G: Array, product: Array, scale: float) -> A
 
 
 def with_signs(G: Array) -> Array:
-    """Flip columns so that the largest entry of each is positive.
+    """Flip columns so that the largest entry of each is positive."""
+    flipped: Array = G * signs(G)
+    return flipped
+
+
+def signs(G: Array) -> Array:
+    """Sign of the largest entry of each column.
 
     Of entries that are equal but for rounding the first decides, so that two ways to the
     same column agree in sign.
     """
     size = np.abs(G)
     decisive = np.argmax(size >= (1 - 1e-6) * size.max(axis=0), axis=0)
-    flipped: Array = G * np.where(G[decisive, np.arange(G.shape[1])] < 0, -1.0, 1.0)
-    return flipped
+    return np.where(G[decisive, np.arange(G.shape[1])] < 0, -1.0, 1.0)

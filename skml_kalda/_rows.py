@@ -49,8 +49,11 @@ class CentredRows(LinearOperator):
 
     def total(self) -> Array:
         """TᵀT, shape (p, p)."""
-        weighted = sparse.csr_array(self.X.multiply(self.weight[:, None]))
-        total: Array = (self.X.T @ weighted).toarray()
+        X = self.X
+        # Only the values are copied: the weighted rows share the pattern of X.
+        values = X.data * np.repeat(self.weight, np.diff(X.indptr))
+        weighted = sparse.csr_array((values, X.indices, X.indptr), shape=X.shape)
+        total: Array = (X.T @ weighted).toarray()
         total -= self.weight.sum() * np.outer(self._offset, self._offset)
         return total
 

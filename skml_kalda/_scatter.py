@@ -35,7 +35,7 @@ class Scatter(Moments):
 
     @classmethod
     def of(cls, X: Any, labels: Any, weight: Array) -> Scatter:
-        """Add up the rows of X, block by block, each centred about its own mean.
+        """Add up the rows of X; dense ones block by block, each centred about its own mean.
 
         Parameters
         ----------
@@ -46,8 +46,9 @@ class Scatter(Moments):
         weight : array of shape (n,)
             w_i ≥ 0.
         """
-        block = cls._of_sparse if sparse.issparse(X) else cls._of_dense
-        return reduce(add, (block(X[i], labels[i], weight[i]) for i in _blocks(X)))
+        if sparse.issparse(X):
+            return cls._of_sparse(X, labels, weight)
+        return reduce(add, (cls._of_dense(X[i], labels[i], weight[i]) for i in _blocks(X)))
 
     @classmethod
     def _of_dense(cls, X: Array, labels: Any, weight: Array) -> Scatter:
@@ -215,8 +216,8 @@ def _smaller_form(X: Any) -> type[Scatter | RowScatter]:
     return RowScatter if X.shape[0] < X.shape[1] else Scatter
 
 
-def _blocks(X: Any) -> Iterator[slice]:
+def _blocks(X: Array) -> Iterator[slice]:
     """Row blocks: bounded working memory, yet large enough to hide the p × p merge."""
     n, p = X.shape
-    rows = n if sparse.issparse(X) else max(2**22 // p, 2048)
+    rows = max(2**22 // p, 2048)
     return (slice(start, start + rows) for start in range(0, n, rows))

@@ -20,6 +20,7 @@ from skml_kalda import (
     RLDA,
     SDPLDA,
     ULDA,
+    KernelKaLDA,
     MultiLabelKaLDA,
     TraceRatio,
 )
@@ -40,6 +41,8 @@ class RbfKernel:
 
 
 REDUCERS = [
+    KernelKaLDA(),
+    KernelKaLDA(kernel="linear", constraint="orthonormal"),
     MultiLabelKaLDA(),
     MultiLabelKaLDA(constraint="none"),
     MultiLabelKaLDA(shrinkage="auto"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABCMeta, abstractmethod
 from collections.abc import Iterator
 from numbers import Integral
 from typing import Any, ClassVar, Self
@@ -23,7 +23,7 @@ from skml_kalda._labels import indicator
 _METRICS = {"precomputed"}.union(*VALID_METRICS.values())
 
 
-class NeighborCountClassifier(MLClassifierBase):
+class NeighborCountClassifier(MLClassifierBase, metaclass=ABCMeta):
     """Base of the classifiers that see a point only through its neighbours' label counts.
 
     How many of the k neighbours carry a label, 0 to k, decides on that label alone. So a
