@@ -80,7 +80,7 @@ def run(
         sources = {name: find_source(name, data_home) for name in plan.datasets}
         journal.start(plan, environment())
         for name in (name for name, source in sources.items() if source is None):
-            journal.write(skip_row(name, plan.name))
+            journal.write(skip_row(name, plan.command()))
         cells = _pending(read_results(folder), sources)
         with (progress or _silent)(cells) as shown:
             for row in _measured(_groups(cells, sources), jobs):

@@ -57,7 +57,7 @@ def _run(results: Results) -> Iterator[Block]:
     yield Text(plan.about)
     yield Text(_setting(results))
     yield from _pictures(results)
-    if plan.kind == "scores":
+    if plan.kind == "scores" and results.ok:
         yield from (_by_dimension(results) if plan.dimensions else _scores(results))
     if plan.kind == "convergence":
         yield _objectives(results)

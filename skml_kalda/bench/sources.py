@@ -35,24 +35,24 @@ def find_source(name: str, data_home: str | PathLike[str] | None = None) -> Sour
     return None if path is None else Source(name, home, sha256_of(path))
 
 
-def skip_row(name: str, plan: str) -> Mapping[str, Any]:
+def skip_row(name: str, command: str) -> Mapping[str, Any]:
     """Say why a data set is skipped, and which command would get it."""
     manifest = read_manifest(name)
     return {
         "status": "skip",
         "dataset": name,
         "reason": f"its file is not here (origin: {manifest.origin})",
-        "command": _command(manifest, plan),
+        "command": _command(manifest, command),
     }
 
 
-def _command(manifest: Manifest, plan: str) -> str:
+def _command(manifest: Manifest, command: str) -> str:
     if manifest.sources:
         return f"python -m skml_kalda.datasets fetch {manifest.name}"
     if manifest.build:
         return manifest.build
     put = f"put {manifest.file}.arff into a folder DIR, then"
-    return f"{put} python -m skml_kalda.bench run {plan} --data-home DIR"
+    return f"{put} {command} --data-home DIR"
 
 
 @lru_cache(maxsize=2)
