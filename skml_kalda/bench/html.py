@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from html import escape
 
@@ -41,7 +42,7 @@ figure { margin: 1.2rem 0; }
 figure svg { display: block; width: 100%; height: auto; }
 figcaption { margin-top: .3rem; max-width: 46rem; }
 pre { background: var(--band); padding: .7rem 1rem; overflow-x: auto; border-radius: 6px; }
-@media (max-width: 40rem) { body { padding-top: .5rem; } figure .scroll svg { min-width: 34rem; } }
+@media (max-width: 40rem) { body { padding-top: .5rem; } figure .scroll svg { min-width: 30rem; } }
 """
 
 
@@ -81,7 +82,11 @@ def _contents(blocks: Sequence[Block]) -> str:
 
 
 def _picture(block: Picture) -> str:
-    label = f'role="img" aria-label="{escape(block.caption)}"'
+    # A figure of one panel is not blown up to the width of the page.
+    width = float(re.findall(r'viewBox="0 0 ([\d.]+)', block.svg)[0])
+    label = (
+        f'role="img" aria-label="{escape(block.caption)}" style="max-width: {1.6 * width:.0f}px"'
+    )
     drawn = block.svg.replace("<svg ", f"<svg {label} ", 1)
     caption = f"<figcaption>{escape(block.caption)}</figcaption>"
     return f'<figure><div class="scroll">{drawn}</div>{caption}</figure>'
