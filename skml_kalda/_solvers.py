@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
+from threadpoolctl import ThreadpoolController
 
 from skml_kalda._alignment import Alignment, Point
 from skml_kalda._grassmann import orthonormal, polar, tangent
@@ -17,6 +20,8 @@ Reason = Literal["gradient", "rounding", "max_iter"]
 
 _STEPS = 2.0 ** np.arange(-20, 4)
 _MAX_INNER = 100
+# Entries of G below which the threads of BLAS cost more than they save.
+_SMALL = 50_000
 
 
 class Stop(NamedTuple):
@@ -168,15 +173,32 @@ def best_of(
     The further starts are in turn a reflection of the best point so far, in the rows that
     lose least by it, and a random subspace.
     """
-    best = maximize(objective, objective.lda_start(k), stop)
-    for trial in range(1, n_init):
-        if trial % 2:
-            rows = np.argsort(-objective.at(best.point).reflections())
-            start = reflected(best.point, rows[trial // 2 % len(rows)])
-        else:
-            start = objective.random_start(k, rng)
-        best = max(best, maximize(objective, start, stop), key=lambda solution: solution.value)
+    with _threads(objective, k):
+        best = maximize(objective, objective.lda_start(k), stop)
+        for trial in range(1, n_init):
+            start = _further_start(objective, best.point, trial, rng)
+            best = max(best, maximize(objective, start, stop), key=lambda found: found.value)
     return best
+
+
+def _further_start(
+    objective: Alignment, best: Array, trial: int, rng: np.random.RandomState
+) -> Array:
+    if trial % 2 == 0:
+        return objective.random_start(best.shape[1], rng)
+    rows = np.argsort(-objective.at(best).reflections())
+    return reflected(best, rows[trial // 2 % len(rows)])
+
+
+def _threads(objective: Alignment, k: int) -> AbstractContextManager[Any]:
+    if len(objective.values) * k > _SMALL:
+        return nullcontext()
+    return _controller().limit(limits=1, user_api="blas")
+
+
+@cache
+def _controller() -> ThreadpoolController:
+    return ThreadpoolController()
 
 
 def paper_iteration(
