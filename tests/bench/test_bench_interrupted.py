@@ -30,7 +30,7 @@ def test_a_killed_run_resumes_and_loses_nothing(long_plan, tmp_path):
     process.kill()
     process.communicate()
     before = lines_of(out / "results.jsonl")
-    short = read_plan(long_plan).changed(repeats=4)
+    short = read_plan(long_plan).changed(repeats=2)
     assert read_results(out).missing > 1000
     results = run(short, out)
     assert results.missing == 0
