@@ -55,7 +55,7 @@ class Alignment:
 
     @cached_property
     def _discriminant(self) -> tuple[Array, Array]:
-        _, singular, right = linalg.svd(self.factor / np.sqrt(self.values), full_matrices=False)
+        _, singular, right = np.linalg.svd(self.factor / np.sqrt(self.values), full_matrices=False)
         eigenvalues, vectors = singular**2, right.T / np.sqrt(self.values)[:, None]
         live = eigenvalues > RANK_ATOL
         axes = vectors[:, live]
