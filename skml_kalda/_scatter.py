@@ -224,5 +224,5 @@ def _smaller_form(X: Any) -> type[Scatter | RowScatter]:
 def _blocks(X: Array) -> Iterator[slice]:
     """Row blocks: bounded working memory, yet large enough to hide the p × p merge."""
     n, p = X.shape
-    rows = max(2**21 // p, 2048)
+    rows = max(2**23 // p, 2048)
     return (slice(start, start + rows) for start in range(0, n, rows))
