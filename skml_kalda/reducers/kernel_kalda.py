@@ -16,12 +16,7 @@ from sklearn.base import (
     TransformerMixin,
     _fit_context,
 )
-from sklearn.metrics.pairwise import (
-    KERNEL_PARAMS,
-    euclidean_distances,
-    manhattan_distances,
-    pairwise_kernels,
-)
+from sklearn.metrics.pairwise import KERNEL_PARAMS, pairwise_kernels
 from sklearn.utils import Tags, check_consistent_length, check_random_state, gen_batches
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
@@ -31,6 +26,7 @@ from skml_kalda._grassmann import signs
 from skml_kalda._labels import indicator
 from skml_kalda._moments import positive
 from skml_kalda._scatter import Array
+from skml_kalda.reducers._bandwidth import inverse_median_distance
 from skml_kalda.reducers.kalda import MultiLabelKaLDA
 
 # All rows are landmarks up to this many: above, they would cost more than they add.
@@ -283,7 +279,7 @@ class KernelKaLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         rows = np.flatnonzero(weight)
         if len(rows) > MANY_LANDMARKS:
             rows = rng.choice(rows, MANY_LANDMARKS, replace=False)
-        return _inverse_median_distance(X[rows], weight[rows], squared=self.kernel == "rbf")
+        return inverse_median_distance(X[rows], weight[rows], squared=self.kernel == "rbf")
 
     @property
     def _n_features_out(self) -> int:
@@ -300,12 +296,3 @@ def _batches(n: int, columns: int) -> Iterator[slice]:
     size = int(get_config()["working_memory"] * 2**20) // (8 * columns)
     batches: Iterator[slice] = gen_batches(n, max(1, size))
     return batches
-
-
-def _inverse_median_distance(X: Any, weight: Array, *, squared: bool) -> float:
-    """One over the median distance of two rows, drawn by their weights."""
-    distance = euclidean_distances(X, squared=True) if squared else manhattan_distances(X)
-    order = np.argsort(distance, axis=None)
-    share = np.cumsum(np.outer(weight, weight).ravel()[order])
-    median = distance.ravel()[order[np.searchsorted(share, share[-1] / 2)]]
-    return 1.0 if median == 0 else float(1 / median)
