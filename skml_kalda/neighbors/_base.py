@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 from skmultilearn.base import MLClassifierBase
 
 from skml_kalda._labels import indicator
+from skml_kalda._votes import adjacency
 
 _METRICS = {"precomputed"}.union(*VALID_METRICS.values())
 
@@ -154,7 +155,7 @@ class NeighborCountClassifier(MLClassifierBase, metaclass=ABCMeta):
         bytes_per_row = 8 * (4 * self._num_labels + 2 * self.k)
         batch_size = max(1, int(get_config()["working_memory"] * 2**20) // bytes_per_row)
         for rows in gen_batches(neighbors.shape[0], batch_size):
-            counts = _adjacency(neighbors[rows], self._num_instances) @ self._label_cache
+            counts = adjacency(neighbors[rows], self._num_instances) @ self._label_cache
             yield rows, counts.toarray().astype(np.intp)
 
     def _look_up(self, table: NDArray[Any], X: Any) -> Iterator[NDArray[Any]]:
@@ -179,11 +180,3 @@ def _sparse_form(y: Any) -> type | None:
     if not sparse.issparse(y):
         return None
     return sparse.csr_array if isinstance(y, sparse.sparray) else sparse.csr_matrix
-
-
-def _adjacency(neighbors: NDArray[np.intp], n: int) -> sparse.csr_array:
-    """Write the neighbours as a 0/1 matrix of shape (rows, n), whose product with Y counts."""
-    m, k = neighbors.shape
-    return sparse.csr_array(
-        (np.ones(m * k), neighbors.ravel(), np.arange(0, m * k + 1, k)), shape=(m, n)
-    )
