@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Self
 
 from skml_kalda.bench.cells import Cell
+from skml_kalda.bench.lock import lock
 from skml_kalda.bench.plan import Plan
 
 if TYPE_CHECKING:
@@ -18,15 +19,26 @@ if TYPE_CHECKING:
 __all__ = ["FILE_NAME", "Journal", "Results", "read_results"]
 
 FILE_NAME = "results.jsonl"
+_IN_USE = (
+    "another run is writing to {}: wait until it ends, or give this one an output folder of its own"
+)
 
 
 class Journal:
-    """The file of a run, open for writing; every line is on its way to the disk at once."""
+    """The file of a run, open for writing; every line is on its way to the disk at once.
+
+    It is locked as long as it is open: the lines of two runs would not make one.
+    """
 
     def __init__(self, folder: Path, *, fresh: bool = False) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        self._stream: IO[bytes] = (folder / FILE_NAME).open("wb" if fresh else "ab")
-        _cut_torn_line(folder / FILE_NAME)
+        self._stream: IO[bytes] = (folder / FILE_NAME).open("a+b")
+        try:
+            lock(self._stream)
+        except BlockingIOError:
+            self._stream.close()
+            raise BlockingIOError(_IN_USE.format(folder)) from None
+        self._stream.truncate(0 if fresh else _end_of_last_line(self._stream))
 
     def write(self, record: Mapping[str, Any]) -> None:
         """Append a line."""
@@ -44,11 +56,10 @@ class Journal:
         self._stream.close()
 
 
-def _cut_torn_line(path: Path) -> None:
-    """Remove what a killed run left of its last line, so that the next one starts clean."""
-    with path.open("r+b") as stream:
-        content = stream.read()
-        stream.truncate(content.rfind(b"\n") + 1)
+def _end_of_last_line(stream: IO[bytes]) -> int:
+    """Tell where the whole lines end; what follows, a killed run left of its last one."""
+    stream.seek(0)
+    return stream.read().rfind(b"\n") + 1
 
 
 @dataclass(frozen=True)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from itertools import groupby
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from os import PathLike
 from pathlib import Path
+from threading import Thread
+from typing import Any
 
 from skml_kalda.bench.cells import Cell
 from skml_kalda.bench.environment import environment
@@ -113,7 +116,7 @@ def _measured(groups: Sequence[Group], jobs: int) -> Iterator[Row]:
             yield from measure(*group)
         return
     # Not forked: a fork of a process whose libraries have started threads may hang.
-    with ProcessPoolExecutor(jobs, get_context("spawn"), _die_with_the_terminal) as pool:
+    with ProcessPoolExecutor(jobs, get_context("spawn"), _die_with_the_run) as pool:
         try:
             for future in as_completed([pool.submit(measure, *group) for group in groups]):
                 yield from future.result()
@@ -121,6 +124,13 @@ def _measured(groups: Sequence[Group], jobs: int) -> Iterator[Row]:
             pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _die_with_the_terminal() -> None:
+def _die_with_the_run() -> None:
     # Ctrl-C reaches the workers too: they end at once and say nothing, the parent speaks.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    # A killed parent cannot tell its workers, who would wait for work for ever.
+    Thread(target=_outlive_not, args=[parent_process()], daemon=True).start()
+
+
+def _outlive_not(parent: Any) -> None:
+    parent.join()
+    os._exit(1)

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -55,6 +56,15 @@ def start(*arguments, **options):
 def lines_of(path):
     """The whole lines of a results file, as they are on the disk."""
     return path.read_text("utf-8").split("\n")[:-1] if path.exists() else []
+
+
+def wait_for_cells(path, n, process):
+    """Wait until the file of a running process has so many cells."""
+    limit = time.monotonic() + 90
+    while len(lines_of(path)) < n + 1:
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < limit
+        time.sleep(0.02)
 
 
 def scores_by_cell(rows):

@@ -4,22 +4,13 @@ import json
 import os
 import signal
 import sys
-import time
 
 import pytest
 
 from skml_kalda.bench import read_results, run
 from skml_kalda.bench.cli import main
 from skml_kalda.bench.plan import read_plan
-from tests.bench.conftest import cells_of, lines_of, scores_by_cell, start
-
-
-def wait_for_cells(path, n, process):
-    limit = time.monotonic() + 90
-    while len(lines_of(path)) < n + 1:
-        assert process.poll() is None, process.communicate()
-        assert time.monotonic() < limit
-        time.sleep(0.02)
+from tests.bench.conftest import cells_of, lines_of, scores_by_cell, start, wait_for_cells
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGKILL")
