@@ -6,7 +6,7 @@ from typing import Any
 
 from sklearn import metrics
 
-__all__ = ["SCORES", "scores_of"]
+__all__ = ["MAIN", "SCORES", "scores_of"]
 
 # Standard names. Those of the paper differ: see `paper`.
 SCORES = {
@@ -19,6 +19,8 @@ SCORES = {
     "ranking_loss": "ranking loss (lower is better)",
     "average_precision": "label ranking average precision",
 }
+# Those of the paper.
+MAIN = ("accuracy", "macro_f1", "micro_f1")
 
 
 def scores_of(y: Any, predicted: Any, probability: Any) -> dict[str, float]:

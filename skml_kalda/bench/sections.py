@@ -15,6 +15,7 @@ from skml_kalda.bench.paper import SWAPPED
 from skml_kalda.bench.ranks import rank_methods
 from skml_kalda.bench.results import Results
 from skml_kalda.bench.scores import SCORES
+from skml_kalda.bench.spread import spread_grids
 from skml_kalda.bench.tables import (
     agreement,
     fold_means,
@@ -92,6 +93,7 @@ def _scores(results: Results) -> Iterator[Block]:
         yield Heading(f"Scores with {classifier}", 3)
         for score, rows in found.items():
             yield _score_grid(results, rows[rows["classifier"] == classifier], score)
+        yield from spread_grids(results, classifier)
         yield from _friedman(results, classifier)
     yield _seconds(results)
 

@@ -13,12 +13,11 @@ from rich.table import Table
 from skml_kalda.bench.methods import label
 from skml_kalda.bench.paper import SWAPPED
 from skml_kalda.bench.results import Results
-from skml_kalda.bench.scores import SCORES
+from skml_kalda.bench.scores import MAIN, SCORES
 from skml_kalda.bench.tables import compare, has_swapped_names, scores_in, table
 
 __all__ = ["make_console", "print_comparison", "print_outcome", "print_scores"]
 
-_MAIN = ("accuracy", "macro_f1", "micro_f1")
 _PLAIN_WIDTH = 120
 
 
@@ -34,7 +33,7 @@ def make_console() -> Console:
 
 def print_scores(console: Console, results: Results) -> None:
     """Print accuracy, macro F1 and micro F1, the paper's numbers beside ours."""
-    shown = [score for score in _MAIN if score in scores_in(results)]
+    shown = [score for score in MAIN if score in scores_in(results)]
     for score in shown:
         found = table(results, score)
         columns = _columns(found, results.plan.classifiers)

@@ -17,6 +17,7 @@ from skml_kalda.bench.paper import published
 from skml_kalda.bench.plan import plan_names, read_plan
 from skml_kalda.bench.progress import make_progress
 from skml_kalda.bench.ranks import rank_methods
+from skml_kalda.bench.spread import spread
 from skml_kalda.bench.tables import agreement
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "chrome"))), None)
@@ -81,6 +82,20 @@ def test_the_table_is_the_mean_over_folds_beside_the_paper(results):
     assert row["paper"] == 0.5693
     assert row["difference"] == pytest.approx(np.mean(folds) - 0.5693)
     assert np.isnan(found.loc[("yeast", "MLkNN", "MLDA"), "paper"])
+
+
+def test_the_spread_is_over_splits_not_folds(tmp_path):
+    plan = read_plan("repeated").changed(datasets=("emotions",), methods=("MLDA",), repeats=3)
+    results = run(plan, tmp_path)
+    accuracies = [row["scores"]["accuracy"] for row in results.ok]
+    splits = [np.mean(accuracies[start : start + 5]) for start in (0, 5, 10)]
+    (row,) = spread(results, "accuracy", "1-NN").to_dict("records")
+    sd = np.std(splits, ddof=1)
+    expected = {"mean": np.mean(splits), "std": sd, "sem": sd / np.sqrt(3), "first": splits[0]}
+    assert row == pytest.approx(expected)
+    text = report(results).with_name("report.md").read_text("utf-8")
+    shown = f"| emotions | {np.mean(splits):.4f} ± {sd / np.sqrt(3):.4f}<br>sd {sd:.4f}"
+    assert f"{shown}, alone {splits[0]:.4f} |" in text
 
 
 def test_agreement_names_the_best_of_both(results):

