@@ -12,12 +12,14 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["COLORS", "INK", "MARKERS", "panels", "style", "svg", "with_legend"]
+__all__ = ["COLORS", "INK", "MARKERS", "PAPER", "panels", "style", "svg", "with_legend"]
 
 COLORS = ("#2f7ed8", "#e0701a", "#2a9d6a", "#a05fc0", "#c9425a", "#8a7a2b")
 MARKERS = ("o", "s", "^", "D", "v", "P")
 # Stands for the colour of the page's text: see `svg`.
 INK = "#123456"
+# And this for its background.
+PAPER = "#fedcba"
 _STYLE: Any = {
     "svg.fonttype": "none",
     "font.size": 9,
@@ -50,16 +52,26 @@ def svg(drawn: Figure, salt: str) -> str:
     with style(**{"svg.hashsalt": salt}):
         # Without a date the same results give the same bytes.
         drawn.savefig(stream, format="svg", dpi=150, facecolor="none", metadata={"Date": None})
-    text = stream.getvalue()
-    text = text[text.index("<svg") :].replace(INK, "currentColor")
+    # To a hundredth of a point: more is not seen, and most of the bytes.
+    text = re.sub(r' d="[^"]*"', lambda path: _rounded(path[0]), stream.getvalue())
+    text = (
+        text[text.index("<svg") :].replace(INK, "currentColor").replace(PAPER, "var(--page, white)")
+    )
     return re.sub(r'<svg (.*?)width="[^"]*" height="[^"]*"', r"<svg \1", text, count=1, flags=re.S)
 
 
-def panels(n: int, *, width: float = 3.1, height: float = 2.4) -> tuple[Figure, Iterator[Axes]]:
-    """Make a figure of n panels, three in a row."""
+def _rounded(path: str) -> str:
+    short = re.sub(r"-?\d+\.\d+", lambda number: f"{float(number[0]):.2f}", path)
+    return re.sub(r"\s+", " ", short)
+
+
+def panels(
+    n: int, *, width: float = 3.1, height: float = 2.4, columns: int = 3
+) -> tuple[Figure, Iterator[Axes]]:
+    """Make a figure of n panels, so many in a row."""
     from matplotlib.figure import Figure
 
-    columns = min(n, 3)
+    columns = min(n, columns)
     rows = -(-n // columns)
     drawn = Figure(figsize=(width * columns, height * rows), layout="constrained")
     axes = drawn.subplots(rows, columns, squeeze=False).ravel()
@@ -68,12 +80,12 @@ def panels(n: int, *, width: float = 3.1, height: float = 2.4) -> tuple[Figure, 
     return drawn, iter(axes[:n])
 
 
-def with_legend(drawn: Figure) -> Figure:
+def with_legend(drawn: Figure, columns: int = 4) -> Figure:
     """Put one legend over all panels."""
     found = {
         label: handle
         for axis in drawn.axes
         for handle, label in zip(*axis.get_legend_handles_labels(), strict=True)
     }
-    drawn.legend(found.values(), found.keys(), loc="outside upper center", ncols=4)
+    drawn.legend(found.values(), found.keys(), loc="outside upper center", ncols=columns)
     return drawn

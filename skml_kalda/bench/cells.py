@@ -8,7 +8,10 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
-__all__ = ["Cell"]
+__all__ = ["HELD_OUT", "Cell"]
+
+# The kinds of cells that hold rows out from the fit, and classify them.
+HELD_OUT = ("scores", "gallery")
 
 
 @dataclass(frozen=True)

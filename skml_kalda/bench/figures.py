@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from skml_kalda.bench.canvas import COLORS, INK, MARKERS, panels, style, with_legend
+from skml_kalda.bench.gallery import draw_gallery
 from skml_kalda.bench.methods import label
 from skml_kalda.bench.names import check_name
 from skml_kalda.bench.ranks import Ranking, rank_methods
@@ -41,7 +42,7 @@ def figure(results: Results, name: str | None = None, *, score: str = "accuracy"
     ----------
     results : Results
         From `run` or `read_results`.
-    name : {"scores", "ranks", "dimension", "convergence", "projection"}, optional
+    name : {"scores", "ranks", "dimension", "convergence", "projection", "gallery"}, optional
         One that the results can show; by default the first of them.
     score : str, default="accuracy"
         The score of the first three.
@@ -178,4 +179,5 @@ _DRAW = {
     "dimension": _dimension,
     "convergence": _convergence,
     "projection": _projection,
+    "gallery": draw_gallery,
 }

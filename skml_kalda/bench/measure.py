@@ -16,10 +16,10 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
-from skml_kalda.bench.cells import Cell
+from skml_kalda.bench.cells import HELD_OUT, Cell
 from skml_kalda.bench.methods import make_classifier, make_reducer
 from skml_kalda.bench.scores import scores_of
-from skml_kalda.bench.sources import Source, load
+from skml_kalda.bench.sources import Source, label_names, load
 
 __all__ = ["Row", "measure"]
 
@@ -40,6 +40,8 @@ def _row(cell: Cell, source: Source) -> Row:
         warnings.simplefilter("always")
         try:
             row |= _MEASURES[cell.kind](cell, _fitted(cell.fit(), source))
+            if cell.kind == "gallery":
+                row["labels"] = label_names(source)
         except Exception as error:  # Whatever a method raises is its result; the others go on.
             row |= {"status": "failed", "error": "".join(traceback.format_exception_only(error))}
     return row | {"warnings": sorted({str(each.message) for each in caught})}
@@ -78,7 +80,7 @@ def _fitted(cell: Cell, source: Source) -> _Fitted:
 
 
 def _split(cell: Cell, X: Any, y: Any) -> tuple[Any, Any]:
-    if cell.kind != "scores":
+    if cell.kind not in HELD_OUT:
         return slice(None), slice(None)
     splitter = KFold if y.ndim == 2 else StratifiedKFold
     folds = splitter(cell.folds, shuffle=True, random_state=cell.seed + cell.repeat)
@@ -123,13 +125,29 @@ def _converged(cell: Cell, fitted: _Fitted) -> Row:
 
 
 def _projected(cell: Cell, fitted: _Fitted) -> Row:
-    """Give the first two coordinates of every row, and its class."""
+    """Give the first two coordinates of every row, and its class or its labels."""
     points = np.asarray(fitted.test)[:, :2]
     return {
         **fitted.costs,
         "points": [[float(f"{value:.5g}") for value in point] for point in points],
-        "classes_of_points": [str(label) for label in fitted.y_test],
+        **_labels_of_points(fitted.y_test),
     }
 
 
-_MEASURES = {"scores": _scored, "convergence": _converged, "projection": _projected}
+def _labels_of_points(y: Any) -> Row:
+    if y.ndim == 1:
+        return {"classes_of_points": [str(label) for label in y]}
+    return {"labels_of_points": [np.flatnonzero(row).tolist() for row in y]}
+
+
+def _exhibited(cell: Cell, fitted: _Fitted) -> Row:
+    """Give the points, and the scores of a classifier that sees no more than the figure shows."""
+    return _projected(cell, fitted) | _scored(cell, fitted)
+
+
+_MEASURES = {
+    "scores": _scored,
+    "convergence": _converged,
+    "projection": _projected,
+    "gallery": _exhibited,
+}

@@ -10,7 +10,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from skml_kalda.bench.cells import Cell
+from skml_kalda.bench.cells import HELD_OUT, Cell
 from skml_kalda.bench.methods import check_classifier, estimator_of
 from skml_kalda.bench.names import check_name, shipped
 from skml_kalda.datasets.manifest import read_manifest
@@ -20,7 +20,7 @@ __all__ = ["LISTS", "SINGLE", "Plan", "plan_names", "read_plan"]
 # What the options of the command line change.
 LISTS = ("datasets", "methods", "classifiers", "dimensions")
 SINGLE = ("folds", "repeats", "seed", "standardize")
-_KINDS = ("scores", "convergence", "projection")
+_KINDS = ("scores", "convergence", "projection", "gallery")
 
 
 @dataclass(frozen=True)
@@ -31,8 +31,9 @@ class Plan:
     ----------
     name, title, about : str
         What it is called, and what it shows.
-    kind : {"scores", "convergence", "projection"}
-        Cross-validated scores, the objective by iteration, or points in two dimensions.
+    kind : {"scores", "convergence", "projection", "gallery"}
+        Cross-validated scores, the objective by iteration, all rows in two dimensions, or those
+        of the first fold, held out from the fit, with their labels and scores.
     datasets, methods, classifiers : tuple of str
         Names; the methods are those of the registry, the paper's names for them, "PCA" and
         "none".
@@ -78,8 +79,9 @@ class Plan:
         for name, least in {"folds": 2, "repeats": 1, "seed": 0, "classes": 0}.items():
             if getattr(self, name) < least:
                 raise ValueError(f"{name} must be at least {least}, not {getattr(self, name)}")
-        if min(self.dimensions, default=1) < 1:
-            raise ValueError(f"dimensions must be at least 1, not {min(self.dimensions)}")
+        least = 2 if self.kind in ("projection", "gallery") else 1
+        if min(self.dimensions, default=least) < least:
+            raise ValueError(f"dimensions must be at least {least}, not {min(self.dimensions)}")
 
     def cells(self) -> list[Cell]:
         """List the cells, those that share a fit side by side."""
@@ -90,7 +92,7 @@ class Plan:
         folds = product(range(self.repeats), range(self.folds)) if scored else [(0, 0)]
         axes = product(self.datasets, self.methods, self.dimensions or [None], list(folds))
         for dataset, method, dimension, (repeat, fold) in axes:
-            for classifier in self.classifiers if scored else [""]:
+            for classifier in self.classifiers if self.kind in HELD_OUT else [""]:
                 yield Cell(
                     kind=self.kind,
                     dataset=dataset,

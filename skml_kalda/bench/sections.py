@@ -40,6 +40,8 @@ _CAPTIONS = {
     "dimension": "Accuracy at growing dimension; the dotted line is K − 1.",
     "convergence": "The objective by iteration; thin lines carry the last value on.",
     "projection": "Every row in the first two dimensions; colours and marks are the classes.",
+    "gallery": "Rows that the fit has not seen, in two dimensions; a point has a wedge for each "
+    "of its labels. Panels are turned and mirrored to lie alike, which changes no distance.",
 }
 
 

@@ -16,7 +16,7 @@ from skml_kalda.datasets.fetch import sha256_of
 from skml_kalda.datasets.home import find_file
 from skml_kalda.datasets.manifest import Manifest, read_manifest
 
-__all__ = ["Source", "find_source", "load", "skip_row"]
+__all__ = ["Source", "find_source", "label_names", "load", "skip_row"]
 
 
 @dataclass(frozen=True)
@@ -60,6 +60,13 @@ def load(source: Source, classes: int = 0) -> tuple[Any, Any]:
     """Load the features and labels, of the first so many classes if asked."""
     X, y = load_dataset(source.name, data_home=source.home, download=False, return_X_y=True)
     return _of_classes(X, y, classes) if classes else (X, y)
+
+
+@lru_cache(maxsize=2)
+def label_names(source: Source) -> list[str]:
+    """Name the labels or classes of a data set, in its order."""
+    bunch = load_dataset(source.name, data_home=source.home, download=False)
+    return list(bunch.target_names)
 
 
 def _of_classes(X: Any, y: Any, classes: int) -> tuple[Any, Any]:

@@ -76,6 +76,8 @@ def test_failed_cells_are_run_again_and_the_last_row_counts(tiny, tmp_path, monk
         (["--classifiers", "1NN"], "did you mean '1-NN'?"),
         (["--k", "0"], "k must be at least 1"),
         (["--folds", "1"], "folds must be at least 2"),
+        (["--dimensions", "0"], "dimensions must be at least 1"),
+        (["run", "gallery", "--dimensions", "1"], "dimensions must be at least 2"),
         (["--jobs", "0"], "--jobs must be at least 1"),
         (["run", "nowhere.toml"], "nowhere.toml"),
         (["report", "nowhere"], "nowhere"),

@@ -10,7 +10,7 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
 
-from skml_kalda import MLDA, OCM, framework
+from skml_kalda import MLDA, OCM, MLkNN, framework
 from skml_kalda.bench import read_results, run
 from skml_kalda.bench.methods import _known
 from skml_kalda.bench.plan import Plan, read_plan
@@ -144,6 +144,21 @@ def test_convergence_rows_climb_to_the_bound(tmp_path):
     assert len(papers["objective"]) == 201
     assert papers["objective"][0] == pytest.approx(ours["objective"][0])
     assert papers["objective"][-1] < ours["objective"][-1] < ours["upper_bound"]
+
+
+def test_gallery_rows_hold_the_held_out_points_their_labels_and_scores(tmp_path):
+    X, Y = load_dataset("emotions", return_X_y=True)
+    train, test = next(KFold(3, shuffle=True, random_state=0).split(X))
+    scaler = StandardScaler().fit(X[train])
+    A, B = (scaler.transform(X[part]) for part in (train, test))
+    reducer = MLDA(2).fit(A, Y[train])
+    predicted = MLkNN().fit(reducer.transform(A), Y[train]).predict(reducer.transform(B))
+    (row,) = run(read_plan("gallery").changed(methods=("MLDA",)), tmp_path).ok
+    assert np.allclose(row["points"], reducer.transform(B), rtol=1e-4)
+    assert row["labels"] == load_dataset("emotions").target_names
+    assert row["labels_of_points"] == [list(np.flatnonzero(each)) for each in Y[test]]
+    expected = metrics.f1_score(Y[test], predicted, average="macro")
+    assert row["scores"]["macro_f1"] == pytest.approx(expected, abs=1e-12)
 
 
 def test_projection_rows_hold_the_points_of_three_classes(tmp_path):

@@ -1,0 +1,94 @@
+"""The gallery shows the points and labels of the results, and nothing else."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from matplotlib.colors import to_hex
+from scipy.spatial.distance import pdist
+
+from skml_kalda.bench import figure, read_results
+from skml_kalda.bench.canvas import INK, PAPER, svg
+
+KEPT = Path(__file__).parents[2] / "benchmarks" / "results" / "bench" / "gallery"
+
+
+@pytest.fixture(scope="module")
+def results():
+    return read_results(KEPT)
+
+
+def pies_of(axis):
+    """The place and the colours of each point, in the order they are drawn."""
+    (wedges,) = [each for each in axis.collections if len(each.get_offsets()) > 1]
+    found = {}
+    colors = map(to_hex, wedges.get_facecolors())
+    for place, color in zip(map(tuple, wedges.get_offsets()), colors, strict=True):
+        found.setdefault(place, []).append(color)
+    return found
+
+
+def colors_of(axis):
+    handles, names = axis.get_legend_handles_labels()
+    return {n: to_hex(h.get_facecolor()[0]) for n, h in zip(names, handles, strict=True)}
+
+
+def test_each_panel_keeps_the_distances_and_gives_each_label_its_wedge(results):
+    for axis, row in zip(figure(results).axes, results.ok, strict=True):
+        pies = pies_of(axis)
+        assert pdist(list(pies)) == pytest.approx(pdist(row["points"]))
+        colors = [colors_of(axis)[name] for name in row["labels"]]
+        expected = [[colors[number] for number in numbers] for numbers in row["labels_of_points"]]
+        assert list(pies.values()) == expected
+        assert len(set(colors)) == 6
+        assert axis.get_title("left") == row["method"]
+        assert axis.get_title("right") == f"macro F1 {row['scores']['macro_f1']:.2f}"
+
+
+def test_the_panels_lie_alike(results):
+    """Turned or mirrored data would be shown as they were."""
+    row = results.ok[0]
+    mirrored = {**row, "method": "again", "points": [[-y, -x] for x, y in row["points"]]}
+    first, second = figure(replace(results, rows=[mirrored, row])).axes
+    assert np.allclose(list(pies_of(first)), list(pies_of(second)))
+
+
+def test_the_rarest_of_many_labels_share_a_grey(results):
+    row = results.ok[0]
+    many = {
+        **row,
+        "labels": [f"label{number}" for number in range(9)],
+        "labels_of_points": [[0, 8], *([[n] for n in range(1, 8)] * 2), [], *[[0]] * 182],
+    }
+    (axis,) = figure(replace(results, rows=[many])).axes
+    colors = colors_of(axis)
+    assert list(colors) == [*(f"label{number}" for number in range(7)), "another label, or none"]
+    pies = list(pies_of(axis).values())
+    assert pies[0] == [colors["label0"], colors["another label, or none"]]
+    assert pies[15] == [colors["another label, or none"]], "a row without labels"
+
+
+def test_single_label_data_have_whole_discs(results):
+    row = {k: v for k, v in results.ok[0].items() if not k.startswith("labels")}
+    row["classes_of_points"] = ["b", "a"] * 99
+    (axis,) = figure(replace(results, rows=[row])).axes
+    colors = colors_of(axis)
+    assert list(pies_of(axis).values()) == [[colors["b"]], [colors["a"]]] * 99
+
+
+def test_two_data_sets_have_a_legend_each(results):
+    other = {**results.ok[0], "dataset": "scene"}
+    drawn = figure(replace(results, rows=[results.ok[0], other]))
+    (legend,) = drawn.legends
+    names = [text.get_text() for text in legend.get_texts()]
+    assert len(names) == 12
+    assert "sad-lonely (scene)" in names
+
+
+def test_lines_and_background_are_those_of_the_page(results):
+    text = svg(figure(results), "gallery")
+    assert INK not in text
+    assert PAPER not in text
+    assert "stroke: var(--page, white)" in text
+    assert "currentColor" in text
