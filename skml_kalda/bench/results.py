@@ -104,10 +104,15 @@ class Results:
         return wanted - sum(row["dataset"] not in away for row in self.rows)
 
     def frame(self) -> pd.DataFrame:
-        """Give the cells that did not fail as a data frame, a column for each score."""
+        """Give the cells that did not fail as a data frame, a column for each score.
+
+        A dimension of 0 is K - 1.
+        """
         import pandas as pd
 
-        flat = [{**row, **row.get("scores", {})} for row in self.ok]
+        flat = [
+            {**row, "dimension": row["dimension"] or 0, **row.get("scores", {})} for row in self.ok
+        ]
         return pd.DataFrame(flat)
 
 

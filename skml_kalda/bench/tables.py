@@ -47,7 +47,6 @@ def table(results: Results, score: str = "accuracy") -> pd.DataFrame:
     frame = results.frame()
     if score not in frame:
         return pd.DataFrame(columns=[*_GROUP, "mean", "sd", "folds", "paper", "difference"])
-    frame["dimension"] = frame["dimension"].fillna(0).astype(int)
     found = frame.groupby(_GROUP, sort=False)[score].agg(["mean", "std", "count"]).reset_index()
     found.columns = pd.Index([*_GROUP, "mean", "sd", "folds"])
     found["paper"] = [_paper(row, score) for row in found.to_dict("records")]
@@ -137,5 +136,4 @@ def _means(results: Results, score: str) -> pd.DataFrame:
     frame = results.frame()
     if check_name("score", score, SCORES) not in frame:
         raise ValueError(f"the results in {results.folder} have no {score!r}")
-    frame["dimension"] = frame["dimension"].fillna(0).astype(int)
     return frame.groupby(_GROUP, sort=False)[[score, "fit_seconds"]].mean()
