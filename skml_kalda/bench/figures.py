@@ -12,8 +12,9 @@ from skml_kalda.bench.methods import label
 from skml_kalda.bench.names import check_name
 from skml_kalda.bench.ranks import Ranking, rank_methods
 from skml_kalda.bench.results import Results
-from skml_kalda.bench.scores import SCORES
-from skml_kalda.bench.tables import fold_means, lower_is_better, table
+from skml_kalda.bench.scores import MAIN, SCORES
+from skml_kalda.bench.spread import split_means
+from skml_kalda.bench.tables import fold_means, lower_is_better, scores_in, table
 from skml_kalda.datasets.manifest import read_manifest
 
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ def figure_names(results: Results) -> list[str]:
         return [results.plan.kind]
     if results.plan.dimensions:
         return ["dimension"]
+    if results.plan.repeats > 1 and len(results.plan.datasets) == len(results.plan.methods) == 1:
+        return ["spread"]
     rankable = rank_methods(fold_means(results, "accuracy", results.plan.classifiers[0]))
     return ["scores", "ranks"] if rankable else ["scores"]
 
@@ -42,10 +45,11 @@ def figure(results: Results, name: str | None = None, *, score: str = "accuracy"
     ----------
     results : Results
         From `run` or `read_results`.
-    name : {"scores", "ranks", "dimension", "convergence", "projection", "gallery"}, optional
-        One that the results can show; by default the first of them.
+    name : str, optional
+        "scores", "ranks", "spread", "dimension", "convergence", "projection" or "gallery":
+        one that the results can show; by default the first of them.
     score : str, default="accuracy"
-        The score of the first three.
+        The score of "scores", "ranks" and "dimension".
 
     Returns
     -------
@@ -122,6 +126,24 @@ def _draw_methods(axis: Axes, ranking: Ranking) -> None:
         axis.text(end, height, text, ha="right" if left else "left", va="center")
 
 
+def _spread(results: Results, score: str) -> Figure:
+    """How often which score came out of the splits, for each of the main scores."""
+    shown = [score for score in MAIN if score in scores_in(results)]
+    drawn, axes = panels(len(shown))
+    for axis, each in zip(axes, shown, strict=True):
+        for number, classifier in enumerate(results.plan.classifiers):
+            splits = split_means(results, each, classifier)
+            color = COLORS[number]
+            axis.hist(splits, bins="auto", color=color, alpha=0.45, label=f"splits, {classifier}")
+            axis.axvline(splits.mean(), color=color, label=f"their mean, {classifier}")
+        for paper in table(results, each)["paper"].dropna():
+            axis.axvline(paper, color=COLORS[4], ls="--", label="paper")
+        axis.set(title=SCORES[each].split(" (")[0])
+        axis.locator_params(axis="x", nbins=4)
+    drawn.supylabel("number of splits", fontsize=9)
+    return with_legend(drawn)
+
+
 def _dimension(results: Results, score: str) -> Figure:
     found = table(results, score)
     groups = list(found.groupby("dataset", sort=False))
@@ -176,6 +198,7 @@ def _projection(results: Results, score: str) -> Figure:
 _DRAW = {
     "scores": _scores,
     "ranks": _ranks,
+    "spread": _spread,
     "dimension": _dimension,
     "convergence": _convergence,
     "projection": _projection,

@@ -37,6 +37,7 @@ _CAPTIONS = {
     "paper's number where it has one.",
     "ranks": "Mean rank by accuracy across the data sets (1 is best). Methods under one bar are "
     "not told apart by Nemenyi's test at 5 %.",
+    "spread": "How the splits of the same rows differ: the mean over the folds of each split.",
     "dimension": "Accuracy at growing dimension; the dotted line is K − 1.",
     "convergence": "The objective by iteration; thin lines carry the last value on.",
     "projection": "Every row in the first two dimensions; colours and marks are the classes.",
@@ -89,8 +90,7 @@ def _pictures(results: Results) -> Iterator[Block]:
 
 def _scores(results: Results) -> Iterator[Block]:
     found = {score: table(results, score) for score in scores_in(results)}
-    if any(each["paper"].notna().any() for each in found.values()):
-        yield from _verdict(results)
+    yield from _verdict(results)
     for classifier in results.plan.classifiers:
         yield Heading(f"Scores with {classifier}", 3)
         for score, rows in found.items():
@@ -101,10 +101,12 @@ def _scores(results: Results) -> Iterator[Block]:
 
 
 def _verdict(results: Results) -> Iterator[Block]:
-    yield Heading("Is the paper's ranking confirmed?", 3)
     if has_swapped_names(results):
         yield Text(SWAPPED)
     verdict = agreement(results)
+    if verdict.empty:
+        return
+    yield Heading("Is the paper's ranking confirmed?", 3)
     rows = [[Entry(str(value)) for value in row] for row in verdict.to_numpy()]
     yield Grid("By accuracy, among the methods of the paper", list(verdict.columns), rows)
 

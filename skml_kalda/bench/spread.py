@@ -13,7 +13,14 @@ from skml_kalda.bench.results import Results
 from skml_kalda.bench.scores import MAIN, SCORES
 from skml_kalda.bench.tables import scores_in
 
-__all__ = ["spread", "spread_grids"]
+__all__ = ["split_means", "spread", "spread_grids"]
+
+
+def split_means(results: Results, score: str, classifier: str) -> pd.Series[float]:
+    """Give the mean over the folds of each split, by data set, method and repeat."""
+    frame = results.frame()
+    frame = frame[frame["classifier"] == classifier]
+    return frame.groupby(["dataset", "method", "repeat"], sort=False)[score].mean()
 
 
 def spread(results: Results, score: str, classifier: str) -> pd.DataFrame:
@@ -32,11 +39,8 @@ def spread(results: Results, score: str, classifier: str) -> pd.DataFrame:
         By data set and method: the mean over the splits, their standard deviation, the standard
         error of the mean, and the score of the first split alone.
     """
-    frame = results.frame()
-    frame = frame[frame["classifier"] == classifier]
-    splits = frame.groupby(["dataset", "method", "repeat"], sort=False)[score].mean()
-    by_method = splits.groupby(["dataset", "method"], sort=False)
-    return by_method.agg(["mean", "std", "sem", "first"])
+    splits = split_means(results, score, classifier)
+    return splits.groupby(["dataset", "method"], sort=False).agg(["mean", "std", "sem", "first"])
 
 
 def spread_grids(results: Results, classifier: str) -> Iterator[Grid]:

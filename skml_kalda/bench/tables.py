@@ -89,10 +89,11 @@ def fold_means(results: Results, score: str, classifier: str) -> pd.DataFrame:
 def agreement(results: Results, score: str = "accuracy") -> pd.DataFrame:
     """Say which of the paper's methods is best on each data set, in the paper and here.
 
-    Methods that the paper has no number for are left out.
+    Methods that the paper has no number for are left out, and data sets with fewer than two others.
     """
     found = table(results, score).dropna(subset=["paper"])
-    rows = [_agreement(str(name), part) for name, part in found.groupby("dataset", sort=False)]
+    parts = found.groupby("dataset", sort=False)
+    rows = [_agreement(str(name), part) for name, part in parts if len(part) > 1]
     columns = [
         "data set",
         "best in the paper",
@@ -112,8 +113,8 @@ def _agreement(name: str, part: pd.DataFrame) -> list[object]:
         for values in (paper, ours)
     ]
     best = ours.sort_values(ascending=False)
-    margin = float(best.iloc[0] - best.iloc[1]) if len(best) > 1 else float("nan")
-    places = [f"place {rank} of {len(part)}" for rank in ranks]
+    margin = float(best.iloc[0] - best.iloc[1])
+    places = [f"place {rank} of {len(part)}" if rank else "not run" for rank in ranks]
     return [name, _best(paper), _best(ours), f"{margin:.4f}", *places]
 
 

@@ -5,13 +5,14 @@ import shutil
 import subprocess
 from dataclasses import replace
 from html.parser import HTMLParser
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from rich.console import Console
 
-from skml_kalda.bench import figure, report, run, table
+from skml_kalda.bench import figure, read_results, report, run, table
 from skml_kalda.bench.names import shipped
 from skml_kalda.bench.paper import published
 from skml_kalda.bench.plan import plan_names, read_plan
@@ -111,6 +112,22 @@ def test_agreement_names_all_that_are_level(results):
     found = agreement(replace(results, rows=level))
     assert set(found["best here"]) == {"MDDM = kaLDA = MLDA"}
     assert set(found["kaLDA, here"]) == {"place 1 of 3"}
+
+
+def test_agreement_is_of_several_methods_and_names_kalda_only_if_it_ran(results):
+    without = [row for row in results.rows if row["method"] != "kaLDA"]
+    assert set(agreement(replace(results, rows=without))["kaLDA, here"]) == {"not run"}
+    alone = [row for row in results.rows if row["method"] == "kaLDA"]
+    assert agreement(replace(results, rows=alone)).empty
+
+
+def test_the_spread_of_one_method_is_drawn_beside_the_paper():
+    kept = read_results(Path(__file__).parents[2] / "benchmarks" / "results" / "bench" / "splits")
+    for axis, score in zip(figure(kept).axes, ("accuracy", "macro_f1", "micro_f1"), strict=True):
+        assert sum(bar.get_height() for bar in axis.patches) == 200
+        mean, paper = (line.get_xdata()[0] for line in axis.lines)
+        assert mean == pytest.approx(table(kept, score)["mean"][0])
+        assert paper == published()["yeast", "MLDA", "1-NN", score]
 
 
 def test_critical_difference_is_that_of_demsar():
