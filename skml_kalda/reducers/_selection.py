@@ -79,7 +79,8 @@ class Grid:
         """All directions side by side, and whose they are."""
         # The spectrum is the same for all; a frozen object remembers it in this way only.
         vars(scatter)["spectrum"] = cache(scatter.spectrum)
-        parts, blocks, width = [np.empty((scatter.n_features, 0))], [], 0
+        parts: list[Array] = [np.empty((scatter.n_features, 0))]
+        blocks, width = [], 0
         solve = self._closed_form if self.constraint == "none" else self._orthonormal
         for G, found in solve(scatter):
             parts.append(G)

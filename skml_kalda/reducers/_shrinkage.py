@@ -6,8 +6,8 @@ import numpy as np
 
 from skml_kalda._scatter import AnyScatter, Array
 
-# Ridges that are tried, over the mean eigenvalue of S_t.
-_RIDGES = np.logspace(-6, 4, 201)
+# Ridges that are tried, over the mean eigenvalue of S_t; the first of equally good is the largest.
+_RIDGES = np.logspace(4, -6, 201)
 
 
 def oracle_approximating(scatter: AnyScatter, values: Array) -> float:
@@ -32,6 +32,7 @@ def generalised_cross_validation(scatter: AnyScatter, values: Array, factor: Arr
     total = np.sum(np.diag(scatter.label_scatter) * scatter.class_scale**2)
     share = values / (values + _RIDGES[:, None] * (scatter.trace / scatter.n_features))
     residual = total - share * (2 - share) @ explained
-    left = n - 1 - share.sum(axis=1)
-    ratio = _RIDGES[np.argmin(residual / left**2)]
+    left = n - 1 - share.sum(axis=1)  # one degree of freedom is the mean's
+    error = np.divide(residual, left**2, out=np.full(left.shape, np.inf), where=left > 0)
+    ratio = _RIDGES[np.argmin(error)]
     return float(ratio / (1 + ratio))
