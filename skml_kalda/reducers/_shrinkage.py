@@ -7,7 +7,7 @@ import numpy as np
 from skml_kalda._scatter import AnyScatter, Array
 
 # Ridges that are tried, over the mean eigenvalue of S_t; the first of equally good is the largest.
-_RIDGES = np.logspace(4, -6, 201)
+_RIDGES = np.logspace(4, -6, 401)
 
 
 def oracle_approximating(scatter: AnyScatter, values: Array) -> float:
@@ -25,7 +25,9 @@ def generalised_cross_validation(scatter: AnyScatter, values: Array, factor: Arr
 
     With S_t + λI the axes of kaLDA span those of the ridge regression of Ω^½(b − b̄)N^(-½) on
     Ω^½X̃, where N = diag(n_k); shrinkage a is λ = a/(1 − a)·Tr(S_t)/p. The λ taken minimises
-    the generalised cross-validation error RSS / (n − degrees of freedom)².
+    the generalised cross-validation error RSS / (n − degrees of freedom)² among those that
+    leave half of the degrees of freedom: near to interpolation the error says little, and one
+    repeated row makes it zero.
     """
     n = np.trace(scatter.gram)
     explained = np.sum(factor**2, axis=0) / values  # of the labels, by each eigenvector
@@ -33,6 +35,7 @@ def generalised_cross_validation(scatter: AnyScatter, values: Array, factor: Arr
     share = values / (values + _RIDGES[:, None] * (scatter.trace / scatter.n_features))
     residual = total - share * (2 - share) @ explained
     left = n - 1 - share.sum(axis=1)  # one degree of freedom is the mean's
-    error = np.divide(residual, left**2, out=np.full(left.shape, np.inf), where=left > 0)
+    enough = left >= max(n - 1, 0) / 2
+    error = np.divide(residual, left**2, out=np.full(left.shape, np.inf), where=enough)
     ratio = _RIDGES[np.argmin(error)]
     return float(ratio / (1 + ratio))

@@ -96,6 +96,8 @@ class MultiLabelKaLDA(BaseReducer):
 
     See Also
     --------
+    MultiLabelKaLDACV : Chooses shrinkage and number of components for neighbours.
+    KernelKaLDA : The same on any kernel.
     sklearn.discriminant_analysis.LinearDiscriminantAnalysis : LDA for single-label data.
 
     Notes

@@ -99,6 +99,7 @@ class KernelKaLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
 
     See Also
     --------
+    KernelKaLDACV : Chooses the kernel, its width and the shrinkage for neighbours.
     MultiLabelKaLDA : The same with the linear kernel.
     sklearn.kernel_approximation.Nystroem : The features of landmarks alone.
 

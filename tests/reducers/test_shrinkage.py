@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.covariance import OAS
+from sklearn.metrics.pairwise import rbf_kernel
 
 from skml_kalda import KernelKaLDA, MultiLabelKaLDA
 from skml_kalda._labels import omega_weighted
@@ -14,19 +15,31 @@ from tests.conftest import made
 SHAPES = pytest.mark.parametrize("shape", [(50, 6), (25, 40)], ids=["tall", "wide"])
 
 
-def cross_validation_error(X, Y, ratio):
+def cross_validation_error(K, Y, ridge):
     """Error of the ridge regression of weighted labels, by its hat matrix, intercept included."""
     labelled = Y.any(axis=1)
-    X, Y = X[labelled], Y[labelled]
-    rho = Y.sum(axis=1)
+    K, Y = K[np.ix_(labelled, labelled)], Y[labelled]
+    n, rho = len(Y), Y.sum(axis=1)
     root = np.sqrt(rho)[:, None]
-    mean_of = lambda A: rho @ A / rho.sum()  # noqa: E731
-    T = root * (X - mean_of(X))
-    Z = root * (Y / rho[:, None] - mean_of(Y / rho[:, None])) / np.sqrt(Y.sum(axis=0))
-    ridge = ratio * np.sum(T**2) / X.shape[1]
-    hat = T @ np.linalg.inv(T.T @ T + ridge * np.eye(X.shape[1])) @ T.T + root @ root.T / rho.sum()
-    left = np.eye(len(X)) - hat
-    return len(X) * np.sum((left @ Z) ** 2) / np.trace(left) ** 2
+    centring = np.eye(n) - np.outer(np.ones(n), rho / rho.sum())
+    Z = root * (centring @ (Y / rho[:, None])) / np.sqrt(Y.sum(axis=0))
+    K = root * (centring @ K @ centring.T) * root.T
+    left = (
+        np.eye(n)
+        - K @ np.linalg.inv(K + ridge(np.trace(K)) * np.eye(n))
+        - root @ root.T / rho.sum()
+    )
+    error = n * np.sum((left @ Z) ** 2) / np.trace(left) ** 2
+    return error if np.trace(left) >= (n - 1) / 2 else np.inf
+
+
+def assert_minimises(a, error, ratios):
+    """Whether shrinkage a has the ridge of the least error, to the steps of the rule."""
+    errors = [error(ratio) for ratio in ratios]
+    best = int(np.argmin(errors))
+    assert 0 < best < len(ratios) - 1
+    assert np.log10(a / (1 - a)) == pytest.approx(np.log10(ratios[best]), abs=0.04)
+    assert error(a / (1 - a)) == pytest.approx(errors[best], rel=2e-3)
 
 
 @SHAPES
@@ -34,13 +47,26 @@ def cross_validation_error(X, Y, ratio):
 def test_automatic_shrinkage_minimises_the_generalised_cross_validation_error(shape, seed):
     X, Y = made(*shape, seed=seed, unlabelled=0.1)
     X = 0.3 * X + np.random.default_rng(seed).normal(size=shape)  # noise: some ridge is best
-    ratios = np.logspace(-4, 3, 701)
-    errors = [cross_validation_error(X, Y, ratio) for ratio in ratios]
-    best = int(np.argmin(errors))
-    assert 0 < best < len(ratios) - 1
     a = MultiLabelKaLDA(shrinkage="auto").fit(X, Y).shrinkage_
-    assert np.log10(a / (1 - a)) == pytest.approx(np.log10(ratios[best]), abs=0.03)
-    assert cross_validation_error(X, Y, a / (1 - a)) == pytest.approx(errors[best], rel=1e-3)
+
+    def error(ratio):
+        return cross_validation_error(X @ X.T, Y, lambda trace: ratio * trace / shape[1])
+
+    assert_minimises(a, error, np.logspace(-4, 3, 351))
+
+
+@pytest.mark.parametrize("repeated", [0, 1])
+def test_automatic_shrinkage_does_not_follow_interpolation(repeated):
+    """With as many features as rows a repeated row makes the error of no ridge zero."""
+    X, Y = made(50, 6, unlabelled=0.2)
+    X = np.vstack([X, X[:repeated]])
+    Y = np.vstack([Y, Y[:repeated]])
+    a = KernelKaLDA(gamma=0.05, shrinkage="auto").fit(X, Y).shrinkage_
+
+    def error(ratio):
+        return cross_validation_error(rbf_kernel(X, gamma=0.05), Y, lambda t: ratio * t / 50)
+
+    assert_minimises(a, error, np.logspace(-4, 3, 351))
 
 
 @SHAPES
