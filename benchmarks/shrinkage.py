@@ -1,7 +1,8 @@
 """Rules for the shrinkage of kaLDA beside every fixed value, and the defaults of its kernel.
 
 Run from the root of the project, with the data sets that are not bundled in
-``SKML_KALDA_DATA``: ``python -m benchmarks.shrinkage``. Five folds, K − 1 components, a vote of
+``SKML_KALDA_DATA``: ``python -m benchmarks.shrinkage [set ...]``; it goes on where it was
+stopped. Five folds, K − 1 components, a vote of
 ten neighbours; dense features standardised on the training rows, words as they are, at most
 4,000 rows. Scores are macro F1, micro F1 and accuracy (1 − Hamming loss).
 """
@@ -171,7 +172,19 @@ def at_best(result):
     return " / ".join(f"{max(row[i] for row in result['fixed']):.3f}" for i in (0, 1))
 
 
+def write(results):
+    layout = {"fixed": FIXED, "scores": SCORES, "rules": "mean shrinkage, then scores"}
+    sets = ",\n".join(
+        f'"{name}": {{\n' + ",\n".join(f'"{s}": {json.dumps(r)}' for s, r in each.items()) + "}"
+        for name, each in results.items()
+    )
+    path = RESULTS / "shrinkage.json"
+    path.write_text(f'{{"layout": {json.dumps(layout)},\n"results": {{\n{sets}}}}}\n')
+    path.with_suffix(".md").write_text(summary(results))
+
+
 def main(names):
+    """Measure what is not in the results yet, of all sets or of some."""
     path = RESULTS / "shrinkage.json"
     results = json.loads(path.read_text())["results"] if path.exists() else {}
     for name, reducer, space, rules in problems():
@@ -179,13 +192,7 @@ def main(names):
             continue
         results.setdefault(name, {})[space] = measured(name, reducer, rules)
         print(name, space, json.dumps(results[name][space]), flush=True)
-        layout = {"fixed": FIXED, "scores": SCORES, "rules": "shrinkage, then scores"}
-        lines = ",\n".join(
-            f'"{n}": {{\n' + ",\n".join(f'"{s}": {json.dumps(r)}' for s, r in each.items()) + "}"
-            for n, each in results.items()
-        )
-        path.write_text(f'{{"layout": {json.dumps(layout)},\n"results": {{\n{lines}}}}}\n')
-        path.with_suffix(".md").write_text(summary(results))
+        write(results)
 
 
 if __name__ == "__main__":
