@@ -214,6 +214,9 @@ class NeighborCV(
     def _n_features_out(self) -> int:
         return int(self.best_estimator_._n_features_out)
 
+    def __sklearn_is_fitted__(self) -> bool:
+        return "best_estimator_" in vars(self)
+
     def __sklearn_tags__(self) -> Tags:
         return reducer_tags(super().__sklearn_tags__())
 

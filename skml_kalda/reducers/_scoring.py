@@ -79,7 +79,13 @@ class NeighborScore:
         known = _OF_MATRICES if self.is_matrix else _OF_CLASSES
         if isinstance(self.scoring, str) and self.scoring in known:
             return known[self.scoring](true, predicted)
-        return float(self._by_scikit_learn(self._form(true), self._form(predicted)))
+        value = float(self._by_scikit_learn(self._form(true), self._form(predicted)))
+        if np.isnan(value):
+            raise ValueError(
+                f"scoring={self.scoring!r} is not a number on some fold: pass a score that is "
+                "defined for all predictions."
+            )
+        return value
 
     def _by_scikit_learn(self, true: NDArray[Any], predicted: NDArray[Any]) -> float:
         scorer = get_scorer(self.scoring)

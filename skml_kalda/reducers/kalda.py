@@ -47,7 +47,8 @@ class MultiLabelKaLDA(BaseReducer):
         Replaces :math:`S_t` by :math:`(1-a) S_t + a\,\mathrm{Tr}(S_t)/p\,I` on the range of
         :math:`S_t`. "auto" takes the :math:`a` for which labels are best regressed on the
         features, by generalised cross-validation [2]_: it needs the scatters and the number
-        of rows only, and costs next to nothing.
+        of rows only, and costs next to nothing. On standardised features 0.2 to 0.5 is
+        seldom far from the best.
     solver : {"auto", "paper"}, default="auto"
         "auto" is a Newton method on the Grassmannian. "paper" is the gradient iteration of
         the paper with its sign mended: slow, and not convergent.
