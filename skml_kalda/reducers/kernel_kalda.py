@@ -54,7 +54,7 @@ class KernelKaLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         Number of functions. None means the number of classes that have rows, minus one.
     kernel : str or callable, default="rbf"
         A kernel of :func:`sklearn.metrics.pairwise.pairwise_kernels`, or "precomputed". For
-        sparse text take "cosine".
+        text of many rare words take "cosine"; `KernelKaLDACV` can tell.
     gamma : "median", float or None, default="median"
         Parameter of the kernel, if it has one. "median" is one over the median squared
         distance of two rows ("rbf") or over their median distance ("laplacian"); other
