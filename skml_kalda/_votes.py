@@ -25,6 +25,8 @@ def adjacency(neighbors: NDArray[np.intp], n: int) -> sparse.csr_array:
 
 def nearest_rows(train: Any, test: Any, k: int) -> NDArray[np.intp]:
     """Find the k rows of `train` nearest to each row of `test`, the nearest first."""
+    if k > train.shape[0]:
+        raise ValueError(f"{k} neighbours are more than the {train.shape[0]} rows there are.")
     if sparse.issparse(train) or train.shape[1] > FEW_FEATURES:
         return NearestNeighbors(n_neighbors=k).fit(train).kneighbors(test, None, False)
     # SciPy's tree finds the rows of scikit-learn's in a third of its time.
