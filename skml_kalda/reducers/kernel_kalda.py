@@ -65,7 +65,8 @@ class KernelKaLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         As of `MultiLabelKaLDA`.
     shrinkage : float in [0, 1], "auto" or None, default=0.2
         As of `MultiLabelKaLDA`, with as many features as the landmarks give independent
-        ones. A kernel of many features fits anything without it.
+        ones. A kernel of many features fits anything without it; "auto" is often too much
+        where labels are rare.
     kernel_params : dict, default=None
         Further parameters of the kernel.
     random_state : int, RandomState instance or None, default=None
