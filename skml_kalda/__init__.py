@@ -25,7 +25,9 @@ from skml_kalda.reducers import (
 
 if TYPE_CHECKING:
     from skml_kalda.neighbors import BinaryRelevanceKNN, MLkNN
+    from skml_kalda.reducers.kalda_cv import MultiLabelKaLDACV
     from skml_kalda.reducers.kernel_kalda import KernelKaLDA
+    from skml_kalda.reducers.kernel_kalda_cv import KernelKaLDACV
 
 __version__ = "0.1.0.dev0"
 
@@ -46,8 +48,10 @@ __all__ = [
     "ULDA",
     "BinaryRelevanceKNN",
     "KernelKaLDA",
+    "KernelKaLDACV",
     "MLkNN",
     "MultiLabelKaLDA",
+    "MultiLabelKaLDACV",
     "TraceRatio",
     "framework",
 ]
@@ -58,7 +62,9 @@ __all__ = [
 _LATE = {
     "BinaryRelevanceKNN": "skml_kalda.neighbors",
     "KernelKaLDA": "skml_kalda.reducers.kernel_kalda",
+    "KernelKaLDACV": "skml_kalda.reducers.kernel_kalda_cv",
     "MLkNN": "skml_kalda.neighbors",
+    "MultiLabelKaLDACV": "skml_kalda.reducers.kalda_cv",
 }
 
 

@@ -152,10 +152,14 @@ class BaseReducer(
         X = validate_data(
             self, X, accept_sparse=("csr", "csc"), dtype=[np.float64, np.float32], reset=False
         )
+        return self._project(X)
+
+    def _project(self, X: Any) -> Array:
         components = self.components_.astype(X.dtype, copy=False)
         # Centred after the projection: X is neither copied nor made dense.
         offset = (self.mean_ @ self.components_.T).astype(X.dtype, copy=False)
-        return safe_sparse_dot(X, components.T, dense_output=True) - offset
+        projected: Array = safe_sparse_dot(X, components.T, dense_output=True) - offset
+        return projected
 
     def inverse_transform(self, X: Any) -> Any:
         """Map projected data back: the nearest point that has this projection.

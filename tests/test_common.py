@@ -21,7 +21,9 @@ from skml_kalda import (
     SDPLDA,
     ULDA,
     KernelKaLDA,
+    KernelKaLDACV,
     MultiLabelKaLDA,
+    MultiLabelKaLDACV,
     TraceRatio,
 )
 
@@ -46,6 +48,8 @@ REDUCERS = [
     MultiLabelKaLDA(),
     MultiLabelKaLDA(constraint="none"),
     MultiLabelKaLDA(shrinkage="auto"),
+    MultiLabelKaLDACV(n_neighbors=3, cv=2),
+    KernelKaLDACV(n_neighbors=3, cv=2),
     LabelCCA(),
     LDA(),
     LDA(normalize="sqrt_eig"),

@@ -17,6 +17,7 @@ from skml_kalda._base import BaseReducer
 from skml_kalda._grassmann import diagonal_basis, polar
 from skml_kalda._scatter import AnyScatter, Array
 from skml_kalda._solvers import Solution, Stop, best_of, paper_iteration
+from skml_kalda.reducers._shrinkage import generalised_cross_validation
 
 
 class MultiLabelKaLDA(BaseReducer):
@@ -44,8 +45,10 @@ class MultiLabelKaLDA(BaseReducer):
         of the features, and is often the better metric for a neighbour classifier.
     shrinkage : float in [0, 1], "auto" or None, default=None
         Replaces :math:`S_t` by :math:`(1-a) S_t + a\,\mathrm{Tr}(S_t)/p\,I` on the range of
-        :math:`S_t`. "auto" takes :math:`a` from the oracle approximating formula [2]_,
-        which needs no more than :math:`S_t` and the number of rows.
+        :math:`S_t`. "auto" takes the :math:`a` for which labels are best regressed on the
+        features, by generalised cross-validation [2]_: it needs the scatters and the number
+        of rows only, and costs next to nothing. On standardised features 0.2 to 0.5 is
+        seldom far from the best.
     solver : {"auto", "paper"}, default="auto"
         "auto" is a Newton method on the Grassmannian. "paper" is the gradient iteration of
         the paper with its sign mended: slow, and not convergent.
@@ -94,6 +97,8 @@ class MultiLabelKaLDA(BaseReducer):
 
     See Also
     --------
+    MultiLabelKaLDACV : Chooses shrinkage and number of components for neighbours.
+    KernelKaLDA : The same on any kernel.
     sklearn.discriminant_analysis.LinearDiscriminantAnalysis : LDA for single-label data.
 
     Notes
@@ -107,8 +112,8 @@ class MultiLabelKaLDA(BaseReducer):
     ----------
     .. [1] S. Zheng and C. Ding, "Kernel alignment inspired linear discriminant analysis",
        ECML PKDD 2014.
-    .. [2] Y. Chen, A. Wiesel, Y. C. Eldar and A. O. Hero, "Shrinkage algorithms for MMSE
-       covariance estimation", IEEE Transactions on Signal Processing 58, 2010.
+    .. [2] G. H. Golub, M. Heath and G. Wahba, "Generalized cross-validation as a method for
+       choosing a good ridge parameter", Technometrics 21, 1979.
 
     Examples
     --------
@@ -161,7 +166,7 @@ class MultiLabelKaLDA(BaseReducer):
         values, basis = scatter.spectrum()
         k = self._k(scatter, len(values), "the rank of the centred data")
         factor = np.asarray(basis.T @ scatter.between).T  # M: S_b = MᵀM in the eigenbasis
-        self.shrinkage_ = self._shrinkage(scatter, values)
+        self.shrinkage_ = self._shrinkage(scatter, values, factor)
         target = scatter.trace / scatter.n_features
         objective = Alignment((1 - self.shrinkage_) * values + self.shrinkage_ * target, factor)
         if self.constraint == "none":
@@ -177,9 +182,9 @@ class MultiLabelKaLDA(BaseReducer):
     def _k(self, scatter: AnyScatter, limit: int, reason: str) -> int:
         return self._number_of_components(scatter.n_classes - 1, limit, reason)
 
-    def _shrinkage(self, scatter: AnyScatter, values: Array) -> float:
+    def _shrinkage(self, scatter: AnyScatter, values: Array, factor: Array) -> float:
         if self.shrinkage == "auto":
-            return _oracle_approximating(scatter, values)
+            return generalised_cross_validation(scatter, values, factor)
         return 0.0 if self.shrinkage is None else float(self.shrinkage)
 
     def _solve(self, objective: Alignment, k: int) -> Solution:
@@ -215,16 +220,6 @@ def _label_constant(scatter: AnyScatter) -> float:
     """The c of alignment = c·J: one over the norm of the label kernel."""
     root = np.sqrt(scatter.label_weight)
     return 1 / float(linalg.norm(scatter.gram / np.outer(root, root)))
-
-
-def _oracle_approximating(scatter: AnyScatter, values: Array) -> float:
-    """Shrinkage of Chen et al., the best in mean square for Gaussian rows."""
-    p = scatter.n_features
-    n = np.trace(scatter.gram)  # Σ ρ_i‖y_i/ρ_i‖²: the number of labelled rows
-    spread = np.sum(values**2) / p**2
-    level = (np.sum(values) / p) ** 2
-    excess = (n + 1) * (spread - level / p)
-    return 1.0 if excess <= 0 else min(1.0, float((spread + level) / excess))
 
 
 def _padded(eigenvalues: Array, k: int) -> Array:

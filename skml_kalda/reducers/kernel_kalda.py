@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
-from sklearn import get_config
 from sklearn.base import (
     BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
@@ -17,7 +15,7 @@ from sklearn.base import (
     _fit_context,
 )
 from sklearn.metrics.pairwise import KERNEL_PARAMS, pairwise_kernels
-from sklearn.utils import Tags, check_consistent_length, check_random_state, gen_batches
+from sklearn.utils import Tags, check_consistent_length, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
@@ -26,7 +24,7 @@ from skml_kalda._grassmann import signs
 from skml_kalda._labels import indicator
 from skml_kalda._moments import positive
 from skml_kalda._scatter import Array
-from skml_kalda.reducers._bandwidth import inverse_median_distance
+from skml_kalda.reducers._kernels import batches, check_square, median_gamma
 from skml_kalda.reducers.kalda import MultiLabelKaLDA
 
 # All rows are landmarks up to this many: above, they would cost more than they add.
@@ -56,7 +54,7 @@ class KernelKaLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         Number of functions. None means the number of classes that have rows, minus one.
     kernel : str or callable, default="rbf"
         A kernel of :func:`sklearn.metrics.pairwise.pairwise_kernels`, or "precomputed". For
-        sparse text take "cosine".
+        text of many rare words take "cosine"; `KernelKaLDACV` can tell.
     gamma : "median", float or None, default="median"
         Parameter of the kernel, if it has one. "median" is one over the median squared
         distance of two rows ("rbf") or over their median distance ("laplacian"); other
@@ -67,7 +65,8 @@ class KernelKaLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         As of `MultiLabelKaLDA`.
     shrinkage : float in [0, 1], "auto" or None, default=0.2
         As of `MultiLabelKaLDA`, with as many features as the landmarks give independent
-        ones. A kernel of many features fits anything without it.
+        ones. A kernel of many features fits anything without it; "auto" is often too much
+        where labels are rare.
     kernel_params : dict, default=None
         Further parameters of the kernel.
     random_state : int, RandomState instance or None, default=None
@@ -101,6 +100,7 @@ class KernelKaLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
 
     See Also
     --------
+    KernelKaLDACV : Chooses the kernel, its width and the shrinkage for neighbours.
     MultiLabelKaLDA : The same with the linear kernel.
     sklearn.kernel_approximation.Nystroem : The features of landmarks alone.
 
@@ -184,14 +184,11 @@ class KernelKaLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         )
         check_consistent_length(X, Y.matrix)
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-        rng = check_random_state(self.random_state)
-        self.gamma_ = self._choose_gamma(X, weight, rng)
-        self._draw_landmarks(X, weight, rng)
-        features = self._features()
+        features = self._features(X, weight)
         kalda = MultiLabelKaLDA(
             self.n_components, constraint=self.constraint, shrinkage=self.shrinkage
         )
-        for rows in _batches(X.shape[0], features.shape[0]):
+        for rows in batches(X.shape[0], features.shape[0]):
             kalda.partial_fit(self._kernel(X[rows]) @ features, Y.matrix[rows], weight[rows])
         self._adopt(kalda, features, Y.classes)
         return self
@@ -211,9 +208,16 @@ class KernelKaLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         """
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+        return self._project(X)
+
+    def _project(self, X: Any) -> Array:
         dual = self.dual_components_.astype(X.dtype, copy=False)
-        parts = [self._kernel(X[rows]) @ dual for rows in _batches(X.shape[0], dual.shape[0])]
-        return np.concatenate(parts) - self.offset_.astype(X.dtype, copy=False)
+        return self._functions(X, dual) - self.offset_.astype(X.dtype, copy=False)
+
+    def _functions(self, X: Any, dual: Array) -> Array:
+        """Sums of kernel values with the landmarks, a batch of rows at a time."""
+        parts = [self._kernel(X[rows]) @ dual for rows in batches(X.shape[0], dual.shape[0])]
+        return np.concatenate(parts)
 
     def _adopt(self, kalda: MultiLabelKaLDA, features: Array, classes: NDArray[Any]) -> None:
         dual = features @ kalda.components_.T
@@ -226,11 +230,8 @@ class KernelKaLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
             setattr(self, name, getattr(kalda, name))
 
     def _draw_landmarks(self, X: Any, weight: Array, rng: np.random.RandomState) -> None:
-        if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
-            raise ValueError(
-                f"X has shape {X.shape}, but a precomputed kernel must be square: pass the "
-                "kernel values of all training rows with one another."
-            )
+        if self.kernel == "precomputed":
+            check_square(X)
         rows = np.flatnonzero(weight)
         wanted = min(len(rows), MANY_LANDMARKS)
         if self.n_landmarks != "auto":
@@ -245,8 +246,11 @@ class KernelKaLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         self.landmark_indices_ = rows
         self.landmarks_ = X[rows]
 
-    def _features(self) -> Array:
+    def _features(self, X: Any, weight: Array) -> Array:
         """Map kernel values with the landmarks to features: (K_LL)^(-½) on its range."""
+        rng = check_random_state(self.random_state)
+        self.gamma_ = self._choose_gamma(X, weight, rng)
+        self._draw_landmarks(X, weight, rng)
         K = self._kernel(self.landmarks_)
         values, vectors = linalg.eigh((K + K.T) / 2)
         # Repeated rows leave null directions, which must not count as features.
@@ -274,12 +278,7 @@ class KernelKaLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
             return None
         if self.gamma != "median":
             return self.gamma
-        if self.kernel not in ("rbf", "laplacian"):
-            return None
-        rows = np.flatnonzero(weight)
-        if len(rows) > MANY_LANDMARKS:
-            rows = rng.choice(rows, MANY_LANDMARKS, replace=False)
-        return inverse_median_distance(X[rows], weight[rows], squared=self.kernel == "rbf")
+        return median_gamma(self.kernel, X, weight, rng)
 
     @property
     def _n_features_out(self) -> int:
@@ -289,10 +288,3 @@ class KernelKaLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         tags = reducer_tags(super().__sklearn_tags__())
         tags.input_tags.pairwise = self.kernel == "precomputed"
         return tags
-
-
-def _batches(n: int, columns: int) -> Iterator[slice]:
-    """Rows whose kernel values fit into scikit-learn's working memory."""
-    size = int(get_config()["working_memory"] * 2**20) // (8 * columns)
-    batches: Iterator[slice] = gen_batches(n, max(1, size))
-    return batches

@@ -26,6 +26,7 @@ from skml_kalda import (
     RLDA,
     SDPLDA,
     ULDA,
+    MultiLabelKaLDACV,
     TraceRatio,
     _scatter,
 )
@@ -56,18 +57,26 @@ REDUCERS = {
     "TraceRatio": TraceRatio(),
     "ULDA": ULDA(),
 }
+# These look for parameters too: what changes the folds or the votes may change the choice.
+CHOOSING = {
+    "kaLDA-CV": MultiLabelKaLDACV(n_neighbors=3, cv=2),
+    "kaLDA-CV-orthonormal": MultiLabelKaLDACV(
+        constraint="orthonormal", shrinkages=[0.1, 0.5], n_neighbors=3, cv=2
+    ),
+}
+ALL = REDUCERS | CHOOSING
 # Weighted by the number of labels: rows without one have weight zero.
 BY_LABELS = [n for n in REDUCERS if n[:4] not in {"CCA", "MDDM", "MLLS", "MLR", "MLSI", "OPLS"}]
 SCALE_FREE = ["LDA", "ULDA", "MLDA-binary", "MLDA-entropy", "MLDA-correlation"]
 SHAPES = pytest.mark.parametrize("shape", [(60, 8), (15, 30)], ids=["tall", "wide"])
 
 
-def every(names=tuple(REDUCERS)):
+def every(names=tuple(ALL)):
     return pytest.mark.parametrize("name", list(names))
 
 
 def fitted(name, X, Y, **params):
-    return clone(REDUCERS[name]).set_params(**params).fit(X, Y)
+    return clone(ALL[name]).set_params(**params).fit(X, Y)
 
 
 def assert_same(a, b, atol=1e-8):
@@ -104,7 +113,7 @@ def test_implicit_data_give_the_same_as_explicit(name, shape, monkeypatch):
     assert_same(fitted(name, X, Y), explicit, atol=1e-6)
 
 
-@every()
+@every(REDUCERS)
 def test_batches_give_the_same_as_all_at_once(name):
     X, Y = made(unlabelled=0.1)
     reducer = clone(REDUCERS[name])
@@ -116,7 +125,7 @@ def test_batches_give_the_same_as_all_at_once(name):
     assert_same(reducer, fitted(name, X, Y))
 
 
-@every()
+@every(REDUCERS)
 def test_every_form_of_labels_gives_the_same(name):
     X, Y = made(single=True)
     expected = fitted(name, X, Y)
@@ -209,7 +218,7 @@ def test_the_scale_of_features_does_not_matter_to_lda(name):
     np.testing.assert_allclose(np.abs(a), np.abs(b), atol=1e-7)
 
 
-@every()
+@every(REDUCERS)
 def test_weights_are_repetitions(name):
     X, Y = made(single=name == "MLDA-dependence")
     times = np.random.default_rng(0).integers(0, 4, 60)

@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import linalg, sparse
 from sklearn.base import clone
-from sklearn.covariance import OAS
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
@@ -235,13 +234,6 @@ def test_full_shrinkage_gives_the_directions_of_the_class_means():
     kalda = MultiLabelKaLDA(shrinkage=1.0).fit(X, Y)
     means = np.array([X[Y[:, k] == 1].mean(axis=0) for k in range(4)])
     np.testing.assert_allclose(span(kalda.components_.T), span((means[1:] - means[0]).T), atol=1e-7)
-
-
-def test_automatic_shrinkage_is_that_of_scikit_learn():
-    X, Y = made(40, 12, single=True)
-    assert MultiLabelKaLDA(shrinkage="auto").fit(X, Y).shrinkage_ == pytest.approx(
-        OAS().fit(X).shrinkage_, rel=1e-10
-    )
 
 
 def test_sample_weights_are_repetitions():

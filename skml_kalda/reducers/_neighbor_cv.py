@@ -1,0 +1,235 @@
+"""What the reducers share that choose their own parameters."""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABCMeta, abstractmethod
+from collections.abc import Iterable, Mapping
+from numbers import Integral
+from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    _fit_context,
+)
+from sklearn.exceptions import FitFailedWarning
+from sklearn.model_selection import check_cv
+from sklearn.utils import Tags, check_consistent_length
+from sklearn.utils._param_validation import Interval, StrOptions, validate_parameter_constraints
+from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from skml_kalda._base import reducer_tags
+from skml_kalda._labels import Indicator, indicator, occupied_columns
+from skml_kalda._scatter import AnyScatter
+from skml_kalda.reducers._scoring import SCORES, NeighborScore
+from skml_kalda.reducers._selection import Grid, Part, Projection, results
+from skml_kalda.reducers.kalda import MultiLabelKaLDA
+
+SHRINKAGES = (0.0, 0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 0.9)
+Rows: TypeAlias = NDArray[np.intp]
+
+
+class Fold(NamedTuple):
+    """Which rows a fold is fitted on, and which it is judged by."""
+
+    name: str
+    train: Rows
+    test: Rows
+
+
+class NeighborCV(
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, metaclass=ABCMeta
+):
+    """Base of the reducers that choose their parameters by votes of neighbours.
+
+    A subclass names the spaces in which it can work (`_spaces`), gives the scatter of rows
+    there (`_embed`), and the plain reducer of chosen parameters (`_plain`).
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_components": [*MultiLabelKaLDA._parameter_constraints["n_components"], "array-like"],
+        "shrinkages": [*MultiLabelKaLDA._parameter_constraints["shrinkage"], "array-like"],
+        "n_neighbors": [Interval(Integral, 1, None, closed="left"), "array-like"],
+        "constraint": MultiLabelKaLDA._parameter_constraints["constraint"],
+        "scoring": [StrOptions(SCORES), callable],
+        "cv": ["cv_object"],
+        "n_jobs": [Integral, None],
+        "verbose": ["verbose"],
+    }
+
+    n_components: Any
+    shrinkages: Any
+    n_neighbors: Any
+    constraint: Any
+    scoring: Any
+    cv: Any
+    n_jobs: int | None
+    verbose: int
+
+    @abstractmethod
+    def _spaces(self, X: Any) -> list[dict[str, Any]]:
+        """Parameters that change the features of X, and so need a new decomposition."""
+
+    @abstractmethod
+    def _embed(self, space: Mapping[str, Any], X: Any, Y: Any) -> tuple[AnyScatter, Projection]:
+        """Scatter of the rows in one of the spaces, and how to project rows."""
+
+    @abstractmethod
+    def _plain(self, parameters: Mapping[str, Any]) -> Any:
+        """Make the plain reducer of some parameters."""
+
+    def _rows(self, X: Any, rows: Rows, train: Rows) -> Any:
+        """Rows of X, in the form that a reducer fitted on the rows `train` takes them."""
+        return X[rows]
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any) -> Self:
+        """Choose the parameters by cross-validation, then fit on all rows.
+
+        Parameters
+        ----------
+        X : array-like or sparse of shape (n_samples, n_features)
+            The data. Sparse X is never made dense.
+        y : array-like or sparse of shape (n_samples,) or (n_samples, n_labels)
+            Class labels, or a {0, 1} indicator matrix in any form.
+
+        Returns
+        -------
+        self : object
+            The fitted reducer.
+        """
+        Y = indicator(y)
+        X = validate_data(
+            self, X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2
+        )
+        check_consistent_length(X, Y.matrix)
+        with warnings.catch_warnings():  # the fit on all rows says it
+            warnings.simplefilter("ignore")
+            occupied_columns(Y.matrix.sum(axis=0), Y.classes)
+        self._select(X, Y)
+        chosen = {k: v for k, v in self.best_params_.items() if k != "n_neighbors"}
+        self.best_estimator_ = self._plain(chosen).fit(X, y)
+        fitted = vars(self.best_estimator_).items()
+        reported = {n: v for n, v in fitted if n.endswith("_") and not n.startswith("_")}
+        self.__dict__.update(reported)
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Project X with the parameters that were chosen.
+
+        Parameters
+        ----------
+        X : array-like or sparse of shape (n_samples, n_features)
+            The data.
+
+        Returns
+        -------
+        X_new : array of shape (n_samples, n_components)
+            The projected data, dense.
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+        return self.best_estimator_._project(X)
+
+    def _select(self, X: Any, Y: Indicator) -> None:
+        grid = Grid(
+            self._options("n_components"),
+            self._options("n_neighbors"),
+            self._options("shrinkages"),
+            self.constraint,
+        )
+        spaces = self._spaces(X)
+        target = Y.matrix if Y.is_matrix else Y.matrix.indices
+        folds = _folds(check_cv(self.cv, target, classifier=True).split(X, target))
+        _check_neighbors(max(grid.n_neighbors), folds)
+        score = NeighborScore(self.scoring, Y.classes, Y.is_matrix)
+        scores = Parallel(n_jobs=self.n_jobs)(
+            delayed(self._fold_scores)(grid, space, X, Y.matrix, fold, score)
+            for fold in folds
+            for space in spaces
+        )
+        candidates = [each for space in spaces for each in grid.candidates(space)]
+        self._settle(results(candidates, np.reshape(scores, (len(folds), -1))))
+
+    def _fold_scores(
+        self,
+        grid: Grid,
+        space: dict[str, Any],
+        X: Any,
+        Y: Any,
+        fold: Fold,
+        score: NeighborScore,
+    ) -> NDArray[Any]:
+        train = Part(self._rows(X, fold.train, fold.train), Y[fold.train])
+        test = Part(self._rows(X, fold.test, fold.train), Y[fold.test])
+        occupied = np.flatnonzero(train.Y.sum(axis=0))
+        embedded = self._embed(space, train.X, train.Y[:, occupied])
+        scores = grid.scores(embedded, train, test, score)
+        if self.verbose:
+            where = ", ".join([fold.name, *(f"{key}={value}" for key, value in space.items())])
+            best = np.max(scores[~np.isnan(scores)], initial=-np.inf)
+            print(f"[{type(self).__name__}] {where}: {scores.size} candidates, best {best:.4f}")
+        return scores
+
+    def _settle(self, cv_results: dict[str, Any]) -> None:
+        mean = cv_results["mean_test_score"]
+        failed = np.isnan(mean)
+        if failed.any():
+            self._tell_failed(cv_results["param_n_components"][failed], bool(failed.all()))
+        self.cv_results_ = cv_results
+        self.best_index_ = int(cv_results["rank_test_score"].argmin())
+        self.best_params_ = cv_results["params"][self.best_index_]
+        self.best_score_ = float(mean[self.best_index_])
+
+    def _tell_failed(self, sizes: Any, every: bool) -> None:
+        limit = "the rank of the between-class scatter"
+        if self.constraint == "orthonormal":
+            limit = "the rank of the centred data"
+        message = (
+            f"n_components={min(sizes)} is more than {type(self).__name__} can give on the "
+            f"training rows of a fold: at most {limit}."
+        )
+        if every:
+            raise ValueError(f"{message} Pass a smaller n_components.")
+        warnings.warn(f"{message} It is not chosen.", FitFailedWarning, stacklevel=2)
+
+    def _options(self, name: str) -> list[Any]:
+        """One value, or several, each checked as scikit-learn checks one."""
+        value = getattr(self, name)
+        one = value is None or isinstance(value, str) or callable(value) or np.ndim(value) == 0
+        values = [value] if one else list(value)
+        if not values:
+            raise ValueError(f"{name} is empty: pass at least one value.")
+        allowed = [each for each in self._parameter_constraints[name] if each != "array-like"]
+        for each in values:
+            validate_parameter_constraints({name: allowed}, {name: each}, type(self).__name__)
+        return values
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.best_estimator_._n_features_out)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "best_estimator_" in vars(self)
+
+    def __sklearn_tags__(self) -> Tags:
+        return reducer_tags(super().__sklearn_tags__())
+
+
+def _folds(splits: Iterable[tuple[Rows, Rows]]) -> list[Fold]:
+    folds = list(splits)
+    return [Fold(f"fold {i}/{len(folds)}", *fold) for i, fold in enumerate(folds, 1)]
+
+
+def _check_neighbors(wanted: int, folds: list[Fold]) -> None:
+    rows = min(len(fold.train) for fold in folds)
+    if wanted > rows:
+        raise ValueError(
+            f"n_neighbors={wanted} is more than the {rows} training rows of a fold: pass a "
+            "smaller n_neighbors, or more rows."
+        )

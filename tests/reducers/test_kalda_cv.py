@@ -1,0 +1,300 @@
+"""The reducers that choose their parameters, against scikit-learn's grid search."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.exceptions import FitFailedWarning, NotFittedError, UndefinedMetricWarning
+from sklearn.metrics import hamming_loss, make_scorer
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.model_selection import GridSearchCV, KFold
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import Pipeline
+
+from skml_kalda import KernelKaLDA, KernelKaLDACV, MultiLabelKaLDA, MultiLabelKaLDACV
+from tests.conftest import made, standardized
+
+X, Y = made(90, 6, unlabelled=0.1)
+y = np.array(list("dcba"))[made(90, 6, single=True)[1].argmax(axis=1)]
+GRID = {"n_components": [1, None, 2], "n_neighbors": [9, 4], "shrinkage": [0.6, None]}
+OURS = {"n_components": [1, None, 2], "n_neighbors": [9, 4], "shrinkages": [0.6, None]}
+
+
+def grid_search(reducer, grid, X, y, **params):
+    """Fit GridSearchCV of a pipeline; its candidates bear the names of ours."""
+    pipeline = Pipeline([("reducer", reducer), ("knn", KNeighborsClassifier())])
+    step = {"n_neighbors": "knn"}
+    names = {name: f"{step.get(name, 'reducer')}__{name}" for name in grid}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        search = GridSearchCV(
+            pipeline, {names[n]: v for n, v in grid.items()}, error_score="raise", **params
+        ).fit(X, y)
+    search.candidates = [
+        {name: each[long] for name, long in names.items()} for each in search.cv_results_["params"]
+    ]
+    return search
+
+
+def assert_same_scores(ours, search):
+    places = [search.candidates.index(each) for each in ours.cv_results_["params"]]
+    assert sorted(places) == list(range(len(search.candidates)))
+    keys = [key for key in search.cv_results_ if key.endswith("test_score") and key[:4] != "rank"]
+    assert len(keys) >= 4
+    for key in keys:
+        np.testing.assert_allclose(ours.cv_results_[key], search.cv_results_[key][places])
+    assert ours.best_score_ == pytest.approx(search.best_score_)
+    # The choice is the same but for ties.
+    best = search.candidates.index(ours.best_params_)
+    assert search.cv_results_["mean_test_score"][best] == pytest.approx(search.best_score_)
+
+
+@pytest.mark.parametrize("constraint", ["none", "orthonormal"])
+@pytest.mark.parametrize("shape", [(90, 6), (30, 50)], ids=["tall", "wide"])
+def test_scores_are_those_of_a_grid_search(constraint, shape):
+    X, Y = made(*shape, unlabelled=0.1)
+    ours = MultiLabelKaLDACV(**OURS, constraint=constraint, cv=3).fit(X, Y)
+    reducer = MultiLabelKaLDA(constraint=constraint)
+    assert_same_scores(ours, grid_search(reducer, GRID, X, Y, cv=3, scoring="f1_macro"))
+
+
+def test_scores_on_emotions_are_those_of_a_grid_search():
+    X, Y = standardized("emotions")
+    shrinkages, sizes = [0.0, 0.1, 0.9], [2, 5]
+    ours = MultiLabelKaLDACV(sizes, shrinkages=shrinkages, n_neighbors=[5, 10]).fit(X, Y)
+    grid = {"n_components": sizes, "shrinkage": shrinkages, "n_neighbors": [5, 10]}
+    assert_same_scores(
+        ours, grid_search(MultiLabelKaLDA(constraint="none"), grid, X, Y, scoring="f1_macro")
+    )
+
+
+@pytest.mark.parametrize("store", [np.asarray, sparse.csr_array])
+def test_kernel_scores_are_those_of_a_grid_search(store):
+    thin = np.where(np.random.default_rng(0).random(X.shape) < 0.6, X, 0)
+    thin[:, :2] = X[:, :2]  # no two rows on a ray: to the cosine they would be equally near
+    params = {"n_landmarks": 25, "random_state": 3}
+    ours = KernelKaLDACV(
+        [None, 1],
+        shrinkages=[0.1, "auto"],
+        n_neighbors=[9, 4],
+        kernels=["rbf", "cosine"],
+        gammas=[0.1, 0.3],
+        gamma_unit=None,
+        cv=3,
+        **params,
+    ).fit(store(thin), Y)
+    grid = {"n_components": [1, None], "n_neighbors": [4, 9], "shrinkage": [0.1, "auto"]}
+    rbf, cosine = (
+        grid_search(
+            KernelKaLDA(**params),
+            {"kernel": [kernel], "gamma": gammas, **grid},
+            store(thin),
+            Y,
+            cv=3,
+            scoring="f1_macro",
+        )
+        for kernel, gammas in (("rbf", [0.1, 0.3]), ("cosine", [None]))
+    )
+    both = rbf if rbf.best_score_ >= cosine.best_score_ else cosine
+    both.candidates = rbf.candidates + cosine.candidates
+    both.cv_results_ = {
+        key: np.concatenate([rbf.cv_results_[key], cosine.cv_results_[key]])
+        for key in rbf.cv_results_
+        if key.endswith("score")
+    }
+    assert_same_scores(ours, both)
+
+
+@pytest.mark.parametrize(
+    "scoring",
+    ["f1_macro", "f1_micro", "f1_samples", "accuracy", "precision_micro", "jaccard_samples"],
+)
+def test_every_score_is_that_of_scikit_learn(scoring):
+    ours = MultiLabelKaLDACV(shrinkages=[0.1, 0.9], n_neighbors=[1, 12], scoring=scoring, cv=3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        ours.fit(X, Y)
+    grid = {"n_components": [None], "shrinkage": [0.1, 0.9], "n_neighbors": [1, 12]}
+    reducer = MultiLabelKaLDA(constraint="none")
+    assert_same_scores(ours, grid_search(reducer, grid, X, Y, cv=3, scoring=scoring))
+
+
+@pytest.mark.parametrize("scoring", ["f1_macro", "f1_micro", "accuracy", "balanced_accuracy"])
+def test_class_labels_are_voted_on_in_stratified_folds(scoring):
+    order = np.argsort(y)  # sorted: unstratified folds would lack a class
+    rare = np.append(np.flatnonzero(y[order] != "d"), [88, 89])  # too few for every fold
+    ours = MultiLabelKaLDACV(**OURS, scoring=scoring, cv=3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        ours.fit(X[order][rare], y[order][rare])
+        search = grid_search(
+            MultiLabelKaLDA(constraint="none"), GRID, X[order][rare], y[order][rare], cv=3,
+            scoring=scoring,
+        )  # fmt: skip
+    assert_same_scores(ours, search)
+
+
+def test_a_function_can_be_the_score():
+    def agreement(true, predicted):
+        return 1 - hamming_loss(true, predicted)
+
+    fits = [
+        MultiLabelKaLDACV(cv=3, scoring=scoring).fit(X, Y).cv_results_["mean_test_score"]
+        for scoring in (agreement, make_scorer(agreement), "label_accuracy")
+    ]
+    np.testing.assert_allclose(fits[0], fits[2], rtol=1e-12)
+    np.testing.assert_array_equal(fits[0], fits[1])
+    seen = []
+    MultiLabelKaLDACV(cv=2, scoring=lambda true, _: seen.append(set(true)) or 1.0).fit(X, y)
+    assert set.union(*seen) == set("abcd")
+
+
+def test_the_median_is_the_unit_of_the_widths():
+    median = KernelKaLDA().fit(X, Y).gamma_
+    kalda = KernelKaLDACV(
+        kernels=["rbf", "poly", "linear"], gammas=[0.5, 4], shrinkages=[0.1], cv=2
+    ).fit(X, Y)
+    results = kalda.cv_results_
+    assert list(results["param_kernel"]) == ["rbf", "rbf", "poly", "linear"]
+    assert list(results["param_gamma"]) == [
+        pytest.approx(median / 2),
+        pytest.approx(4 * median),
+        None,
+        None,
+    ]
+
+
+def test_a_precomputed_kernel_is_the_named_one():
+    K = rbf_kernel(X, gamma=0.1)
+    params = {"cv": 3, "n_landmarks": 30, "random_state": 0}
+    named = KernelKaLDACV(gammas=0.1, gamma_unit=None, **params).fit(X, Y)
+    given = KernelKaLDACV(kernels="precomputed", **params).fit(K, Y)
+    np.testing.assert_allclose(
+        given.cv_results_["mean_test_score"], named.cv_results_["mean_test_score"]
+    )
+    np.testing.assert_allclose(given.transform(K), named.transform(X), atol=1e-8)
+
+
+@pytest.mark.parametrize("made_cv", [MultiLabelKaLDACV, KernelKaLDACV])
+def test_the_reducer_is_the_plain_one_with_the_best_parameters(made_cv):
+    kalda = made_cv([1, 2], cv=3, n_neighbors=[3, 5]).fit(X, Y)
+    plain = {MultiLabelKaLDACV: MultiLabelKaLDA, KernelKaLDACV: KernelKaLDA}[made_cv]
+    chosen = {k: v for k, v in kalda.best_params_.items() if k != "n_neighbors"}
+    expected = plain(constraint="none").set_params(**chosen).fit(X, Y)
+    np.testing.assert_array_equal(kalda.transform(X), expected.transform(X))
+    np.testing.assert_array_equal(kalda.eigenvalues_, expected.eigenvalues_)
+    np.testing.assert_array_equal(kalda.classes_, expected.classes_)
+    assert isinstance(kalda.best_estimator_, plain)
+    assert kalda.cv_results_["params"][kalda.best_index_] == kalda.best_params_
+    assert kalda.cv_results_["rank_test_score"][kalda.best_index_] == 1
+    assert kalda.best_score_ == kalda.cv_results_["mean_test_score"].max()
+
+
+def test_points_are_mapped_back():
+    kalda = MultiLabelKaLDACV(cv=3).fit(X, Y)
+    Z = kalda.transform(X)
+    np.testing.assert_allclose(kalda.transform(kalda.inverse_transform(Z)), Z, atol=1e-9)
+
+
+@pytest.mark.parametrize("kalda", [MultiLabelKaLDACV(cv=3), KernelKaLDACV(cv=3, random_state=0)])
+def test_every_form_of_data_and_labels_gives_the_same(kalda):
+    expected = clone(kalda).fit(X, Y)
+    frame = pd.DataFrame(X, columns=list("uvwxyz"))
+    for data, labels in [(sparse.csc_array(X), sparse.lil_matrix(Y)), (frame, pd.DataFrame(Y))]:
+        other = clone(kalda).fit(data, labels)
+        assert other.best_params_ == pytest.approx(expected.best_params_)
+        np.testing.assert_allclose(other.transform(data), expected.transform(X), atol=1e-7)
+    assert list(other.feature_names_in_) == list("uvwxyz")
+
+
+def test_jobs_change_nothing_and_folds_are_told(capfd):
+    kalda = KernelKaLDACV(cv=3, gammas=[1, 2], n_landmarks=20, random_state=0, verbose=1)
+    alone = clone(kalda).fit(X, Y)
+    told = capfd.readouterr().out.splitlines()
+    assert len(told) == 6
+    assert told[0].startswith("[KernelKaLDACV] fold 1/3, gamma=")
+    assert "8 candidates, best " in told[0]
+    together = clone(kalda).set_params(n_jobs=2, verbose=0).fit(X, Y)
+    for key in ("mean_test_score", "split2_test_score"):
+        np.testing.assert_array_equal(together.cv_results_[key], alone.cv_results_[key])
+    assert not capfd.readouterr().out
+
+
+def test_a_generator_of_random_numbers_draws_one_set_of_landmarks():
+    fits = [
+        KernelKaLDACV(cv=2, n_landmarks=20, random_state=np.random.RandomState(0)).fit(X, Y)
+        for _ in range(2)
+    ]
+    np.testing.assert_array_equal(fits[0].landmark_indices_, fits[1].landmark_indices_)
+    repeated = KernelKaLDACV(cv=2, gammas=[1, 1], n_landmarks=20).fit(X, Y)
+    first, second = np.split(repeated.cv_results_["mean_test_score"], 2)
+    np.testing.assert_array_equal(first, second)
+
+
+def test_a_number_of_components_that_a_fold_cannot_give_is_not_chosen():
+    rare = np.zeros((90, 1), dtype=int)
+    rare[:2] = 1
+    labels = np.hstack([Y, rare])
+    cv = KFold(3)  # all rows of the rare class are in the first fold
+    with pytest.warns(FitFailedWarning, match="n_components=4 is more than MultiLabelKaLDACV can"):
+        kalda = MultiLabelKaLDACV([3, 4], shrinkages=[0.1], cv=cv).fit(X, labels)
+    np.testing.assert_array_equal(
+        np.isnan(kalda.cv_results_["mean_test_score"]), kalda.cv_results_["param_n_components"] == 4
+    )
+    assert kalda.best_params_["n_components"] == 3
+    assert kalda.transform(X).shape == (90, 3)
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"n_components": 9}, "n_components=9 is more than MultiLabelKaLDACV can give .* at most"),
+        ({"n_components": [2, 0]}, "'n_components' parameter of MultiLabelKaLDACV"),
+        ({"n_components": []}, "n_components is empty"),
+        ({"shrinkages": [0.1, 2]}, "'shrinkages' parameter of MultiLabelKaLDACV"),
+        ({"n_neighbors": [5, 61]}, "n_neighbors=61 is more than the 60 training rows of a fold"),
+        ({"n_neighbors": 1.5}, "'n_neighbors' parameter of MultiLabelKaLDACV"),
+        ({"scoring": "magic"}, "'scoring' parameter"),
+        ({"scoring": "roc_auc"}, "scoring='roc_auc' needs more than predictions"),
+        ({"scoring": lambda true, predicted: np.nan}, "scoring=.*is not a number"),
+        ({"constraint": "some"}, "'constraint' parameter"),
+    ],
+)
+def test_bad_parameters_are_named(params, message):
+    with pytest.raises(ValueError, match=message):
+        MultiLabelKaLDACV(**{"cv": 3, **params}).fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"kernels": ["rbf", "magic"]}, "'kernels' parameter of KernelKaLDACV"),
+        ({"kernels": ["rbf", "precomputed"]}, 'kernels has "precomputed" beside others'),
+        ({"kernels": "precomputed"}, r"X has shape \(90, 6\).*must be square"),
+        ({"gammas": [1.0, -1.0]}, "'gammas' parameter of KernelKaLDACV"),
+        ({"n_landmarks": 61}, "n_landmarks=61 is more than the 60 rows"),
+    ],
+)
+def test_bad_parameters_of_the_kernel_are_named(params, message):
+    with pytest.raises(ValueError, match=message):
+        KernelKaLDACV(**{"cv": 3, **params}).fit(X, Y)
+
+
+def test_f1_of_a_label_that_nobody_has_is_zero():
+    wide = np.insert(Y, 0, 0, axis=1)
+    with pytest.warns(UserWarning, match="without rows") as told:
+        kalda = MultiLabelKaLDACV(shrinkages=[0.1], cv=2).fit(X, wide)
+    assert len([each for each in told if "without rows" in str(each.message)]) == 1
+    narrow = MultiLabelKaLDACV(shrinkages=[0.1], cv=2).fit(X, Y)
+    assert kalda.best_score_ == pytest.approx(narrow.best_score_ * 4 / 5)
+
+
+def test_a_failed_fit_does_not_count_as_one():
+    kalda = MultiLabelKaLDACV(cv=3)
+    with pytest.raises(ValueError, match="y has one class only"):
+        kalda.fit(X, np.ones(90))
+    with pytest.raises(NotFittedError):
+        kalda.transform(X)
