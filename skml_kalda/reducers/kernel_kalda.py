@@ -32,8 +32,10 @@ from skml_kalda.reducers.kalda import MultiLabelKaLDA
 
 # All rows are landmarks up to this many: above, they would cost more than they add.
 MANY_LANDMARKS = 1000
-_REPORTED = ("alignment_", "objective_", "upper_bound_", "eigenvalues_", "shrinkage_")
-_REPORTED += ("n_iter_", "converged_")
+_REPORTED = (
+    *("alignment_", "objective_", "upper_bound_", "eigenvalues_"),
+    *("shrinkage_", "n_iter_", "converged_"),
+)
 
 
 @lazy_on_dask
