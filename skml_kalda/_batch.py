@@ -35,6 +35,10 @@ class Batch:
         """Put the label columns at their places among those of all `classes`."""
         return self.scatter.widen(len(classes), np.searchsorted(classes, self.classes))
 
+    def __sizeof__(self) -> int:
+        # A scheduler that did not count the arrays would move them about as if they cost nothing.
+        return sum(np.asarray(field).nbytes for field in vars(self.scatter).values())
+
     def occupied(self) -> tuple[Scatter, NDArray[Any]]:
         """Leave out the classes without rows; refuse fewer than two others."""
         columns = occupied_columns(self.scatter.label_weight, self.classes)

@@ -3,6 +3,7 @@
 import pickle
 import subprocess
 import sys
+import time
 
 import dask
 import dask.array as da
@@ -11,6 +12,7 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
+from dask.sizeof import sizeof
 from scipy import sparse
 from sklearn import config_context
 from sklearn.base import clone
@@ -61,10 +63,10 @@ def test_every_reducer_that_takes_batches_is_here():
 def test_blocks_give_the_same_as_all_rows_in_memory(name):
     X, Y = made(unlabelled=0.1)
     weight = np.random.default_rng(0).uniform(0.5, 2, 60)
-    weight[17:34] = 0  # a whole block
+    weight[13:26] = 0  # one whole block of five
     expected = clone(MERGEABLE[name]).fit(X, Y, sample_weight=weight)
     found = clone(MERGEABLE[name]).fit(
-        in_blocks(X, columns=3), in_blocks(Y, 20, 2), sample_weight=da.from_array(weight, chunks=25)
+        in_blocks(X, 13, 3), in_blocks(Y, 20, 2), sample_weight=da.from_array(weight, chunks=25)
     )
     assert same(found, expected)
 
@@ -199,6 +201,27 @@ def test_dask_batches_continue_a_stream():
     assert same(stream, LDA().fit(X, Y))
     assert "_stream" not in vars(_dask._bare(stream))  # p × p stays at home
     np.testing.assert_allclose(projected, LDA().fit(X, Y).transform(X))
+
+
+def test_a_scheduler_knows_what_a_batch_weighs():
+    batch = LDA()._batch(*made(60, 8, 4), None, reset=True)
+    numbers = 8 * 8 + 8 * 4 + 4 * 4 + 8 + 4 + 2
+    assert 8 * numbers <= sizeof(batch) <= 8 * numbers + 100
+
+
+def test_the_order_in_which_blocks_are_done_changes_no_digit():
+    X, Y = made(200, 8)
+
+    def finished(waits):
+        waiting = dict(zip(X[::40, 0], waits, strict=True))
+        late = in_blocks(X, 40).map_blocks(
+            lambda block: (time.sleep(waiting[block[0, 0]]), block)[1], meta=np.empty((0, 0))
+        )
+        with dask.config.set(scheduler="threads", num_workers=5):
+            return LDA().fit(late, Y).components_
+
+    there, back = finished(np.arange(5) / 20), finished(np.arange(5)[::-1] / 20)
+    np.testing.assert_array_equal(there, back)
 
 
 def test_every_row_is_read_once():
