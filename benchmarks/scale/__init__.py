@@ -1,1 +1,1 @@
-"""How cost grows with the size of the data: ratios and growth exponents, each from one run."""
+"""How time and memory grow with rows, features and labels."""
