@@ -10,6 +10,7 @@ from copy import copy
 from functools import cached_property, partial, wraps
 from itertools import accumulate
 from typing import Any, TypeVar
+from uuid import uuid4
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,7 @@ from skml_kalda._batch import Batch
 from skml_kalda._labels import indicator
 
 C = TypeVar("C", bound=type[Any])
+Key = tuple[str, int]
 
 
 def is_dask(data: Any) -> bool:
@@ -77,17 +79,40 @@ def _tree_sum(of: Callable[..., Batch], X: Any, y: Any, sample_weight: Any) -> B
     The order of the sums, and with it the last digit, depends on the blocks alone and not on
     who is done first.
     """
-    from dask import delayed
-
     rows = _RowBlocks(X)
     labels, weights = _along(rows, "y", y), _along(rows, "sample_weight", sample_weight)
+    graph = _Graph()
     each = zip(rows.blocks, labels, weights, strict=True)
-    parts = [delayed(_of_block)(of, *block) for block in each]
+    parts = [graph.add(_of_block, of, *block) for block in each]
     while len(parts) > 1:
         pairs = [parts[i : i + 2] for i in range(0, len(parts), 2)]
-        parts = [delayed(_sum)(*pair) if len(pair) == 2 else pair[0] for pair in pairs]
-    total: Batch | None = parts[0].compute()
+        parts = [graph.add(_sum, *pair) if len(pair) == 2 else pair[0] for pair in pairs]
+    total: Batch | None = graph.compute(parts[0])
     return total
+
+
+class _Graph:
+    """Tasks in one layer: dask.delayed makes one of each, and plans in quadratic time."""
+
+    def __init__(self) -> None:
+        self._name = f"skml_kalda-{uuid4().hex}"
+        self._tasks: dict[Key, tuple[Any, ...]] = {}
+        self._inputs: list[Any] = []
+
+    def add(self, function: Callable[..., Any], *arguments: Any) -> Key:
+        """Add a call, whose arguments may be delayed blocks and keys of other calls."""
+        key = self._name, len(self._tasks)
+        self._inputs += [each for each in arguments if is_dask(each)]
+        self._tasks[key] = (function, *(e.key if is_dask(e) else e for e in arguments))
+        return key
+
+    def compute(self, key: Key) -> Any:
+        """Run what the call of this key needs."""
+        from dask.delayed import Delayed
+        from dask.highlevelgraph import HighLevelGraph
+
+        graph = HighLevelGraph.from_collections(self._name, self._tasks, self._inputs)
+        return Delayed(key, graph, layer=self._name).compute()
 
 
 def _of_block(of: Callable[..., Batch], X: Any, y: Any, sample_weight: Any) -> Batch | None:
@@ -123,11 +148,11 @@ class _RowBlocks:
 
     @cached_property
     def lengths(self) -> tuple[int, ...]:
-        from dask import compute, delayed
-
         if self.known:
             return tuple(self._lengths)
-        return tuple(compute(*(delayed(np.shape)(block)[0] for block in self.blocks)))
+        graph = _Graph()
+        shapes = graph.add(list, [graph.add(np.shape, block) for block in self.blocks])
+        return tuple(shape[0] for shape in graph.compute(shapes))
 
 
 def _along(rows: _RowBlocks, name: str, data: Any) -> list[Any]:
