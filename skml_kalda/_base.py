@@ -26,6 +26,8 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from skml_kalda._batch import Batch
+from skml_kalda._dask import batch_of_blocks, gathered, is_dask, lazy_on_dask
 from skml_kalda._grassmann import with_signs
 from skml_kalda._labels import (
     Indicator,
@@ -38,6 +40,7 @@ from skml_kalda._labels import (
 from skml_kalda._scatter import AnyScatter, Array, Scatter, scatter_of
 
 
+@lazy_on_dask
 class BaseReducer(
     ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, metaclass=ABCMeta
 ):
@@ -55,10 +58,8 @@ class BaseReducer(
     n_components: int | None
     components_: Array
     mean_: Array
-    # The stream that partial_fit adds up: its scatter, classes and label columns.
-    _scatter: Scatter
-    _classes: NDArray[Any]
-    _columns: int | None
+    _stream: Batch
+    """The batches that partial_fit has added up."""
 
     @abstractmethod
     def _directions(self, scatter: AnyScatter) -> Array:
@@ -81,11 +82,12 @@ class BaseReducer(
 
         Parameters
         ----------
-        X : array-like or sparse of shape (n_samples, n_features)
-            The data. Sparse X is never made dense.
-        y : array-like or sparse of shape (n_samples,) or (n_samples, n_labels)
+        X : array-like, sparse or dask of shape (n_samples, n_features)
+            The data. Sparse X is never made dense; a dask array or dask dataframe is added
+            up block by block on its cluster, where the method allows batches.
+        y : array-like, sparse or dask of shape (n_samples,) or (n_samples, n_labels)
             Class labels, or a {0, 1} indicator matrix in any form.
-        sample_weight : array-like of shape (n_samples,), default=None
+        sample_weight : array-like or dask of shape (n_samples,), default=None
             Weight of each row; None means one.
 
         Returns
@@ -93,11 +95,16 @@ class BaseReducer(
         self : object
             The fitted reducer.
         """
+        if is_dask(X):
+            batch = self._batch(X, y, sample_weight, reset=True)
+            self._forget()
+            self._settle(*batch.occupied(), batch.dtype)
+            return self
         X, Y, sample_weight = self._validate(X, y, sample_weight, reset=True, min_samples=2)
         occupied = occupied_columns(Y.matrix.T @ sample_weight, Y.classes)
         scatter = scatter_of(X, *self._weigh(X, Y.matrix[:, occupied], sample_weight))
         self._forget()
-        self._settle(scatter, Y.classes[occupied])
+        self._settle(scatter, Y.classes[occupied], X.dtype)
         return self
 
     @available_if(lambda self: not self._why_no_stream())
@@ -111,12 +118,12 @@ class BaseReducer(
 
         Parameters
         ----------
-        X : array-like or sparse of shape (n_samples, n_features)
+        X : array-like, sparse or dask of shape (n_samples, n_features)
             The rows of the batch.
-        y : array-like or sparse of shape (n_samples,) or (n_samples, n_labels)
+        y : array-like, sparse or dask of shape (n_samples,) or (n_samples, n_labels)
             Their labels. Indicator matrices have the same columns in every batch; class
             labels may be new.
-        sample_weight : array-like of shape (n_samples,), default=None
+        sample_weight : array-like or dask of shape (n_samples,), default=None
             Weight of each row; None means one.
 
         Returns
@@ -124,15 +131,11 @@ class BaseReducer(
         self : object
             The reducer.
         """
-        first = "_scatter" not in vars(self)
-        X, Y, sample_weight = self._validate(X, y, sample_weight, reset=first, min_samples=1)
-        columns = Y.matrix.shape[1] if Y.is_matrix else None
-        scatter, classes = Scatter.of(X, *self._weigh(X, Y.matrix, sample_weight)), Y.classes
-        if not first:
-            _check_same_columns(self._columns, columns)
-            scatter, classes = _merged(self._scatter, self._classes, scatter, classes)
+        first = "_stream" not in vars(self)
+        batch = self._batch(X, y, sample_weight, reset=first)
+        stream = batch if first else self._stream + batch
         self._drop_results()
-        self._scatter, self._classes, self._columns = scatter, classes, columns
+        self._stream = stream
         return self
 
     def transform(self, X: Any) -> Any:
@@ -140,13 +143,14 @@ class BaseReducer(
 
         Parameters
         ----------
-        X : array-like or sparse of shape (n_samples, n_features)
+        X : array-like, sparse or dask of shape (n_samples, n_features)
             The data.
 
         Returns
         -------
         X_new : array of shape (n_samples, n_components)
-            The projected data, dense.
+            The projected data, dense. For dask X a dask array that nobody has computed yet,
+            or a dask dataframe after ``set_output(transform="pandas")``.
         """
         check_is_fitted(self)
         X = validate_data(
@@ -188,7 +192,7 @@ class BaseReducer(
         return int(self.components_.shape[0])
 
     def __sklearn_is_fitted__(self) -> bool:
-        return "components_" in vars(self) or "_scatter" in vars(self)
+        return "components_" in vars(self) or "_stream" in vars(self)
 
     def __sklearn_tags__(self) -> Tags:
         return reducer_tags(super().__sklearn_tags__())
@@ -197,10 +201,9 @@ class BaseReducer(
         # Only reached for attributes that are not there: the results of a stream of
         # batches are computed when one of them is first asked for. What ends in "_in_"
         # is of the input, and looked for by scikit-learn at every batch.
-        pending = "_scatter" in vars(self) and "_results" not in vars(self)
+        pending = "_stream" in vars(self) and "_results" not in vars(self)
         if pending and name.endswith("_") and not name.startswith("_") and name[-4:] != "_in_":
-            occupied = occupied_columns(self._scatter.label_weight, self._classes)
-            self._settle(self._scatter.select(occupied), self._classes[occupied])
+            self._settle(*self._stream.occupied(), self._stream.dtype)
             return getattr(self, name)
         reason = f": {self._why_no_stream()}" if name == "partial_fit" else ""
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{reason}")
@@ -208,7 +211,7 @@ class BaseReducer(
     def _validate(
         self, X: Any, y: Any, sample_weight: Any, *, reset: bool, min_samples: int
     ) -> tuple[Any, Indicator, Array]:
-        Y = indicator(y)
+        Y = indicator(gathered(y))
         X = validate_data(
             self,
             X,
@@ -218,21 +221,24 @@ class BaseReducer(
             reset=reset,
         )
         check_consistent_length(X, Y.matrix)
-        self._dtype = X.dtype
-        return (
-            X,
-            Y,
-            _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True),
-        )
+        return X, Y, _row_weights(gathered(sample_weight), X, batch=min_samples == 1)
 
-    def _settle(self, scatter: AnyScatter, classes: NDArray[Any]) -> None:
+    def _batch(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> Batch:
+        if is_dask(X):
+            return batch_of_blocks(self, X, y, sample_weight, reset=reset)
+        X, Y, sample_weight = self._validate(X, y, sample_weight, reset=reset, min_samples=1)
+        columns = Y.matrix.shape[1] if Y.is_matrix else None
+        scatter = Scatter.of(X, *self._weigh(X, Y.matrix, sample_weight))
+        return Batch(scatter, Y.classes, columns, X.dtype)
+
+    def _settle(self, scatter: AnyScatter, classes: NDArray[Any], dtype: np.dtype[Any]) -> None:
         """Compute the directions of all rows seen."""
         before = set(vars(self))
         if scatter.is_constant:
             raise self._no_direction("the rank of the centred data")
         G = self._directions(scatter)
-        self.components_ = np.ascontiguousarray(with_signs(G).T, dtype=self._dtype)
-        self.mean_ = scatter.mean.astype(self._dtype)
+        self.components_ = np.ascontiguousarray(with_signs(G).T, dtype=dtype)
+        self.mean_ = scatter.mean.astype(dtype)
         self.classes_ = classes
         self._results = set(vars(self)) - before
 
@@ -242,8 +248,7 @@ class BaseReducer(
 
     def _forget(self) -> None:
         self._drop_results()
-        for name in ("_scatter", "_classes", "_columns"):
-            self.__dict__.pop(name, None)
+        self.__dict__.pop("_stream", None)
 
     def _no_direction(self, reason: str) -> ValueError:
         return ValueError(f"{type(self).__name__} finds no direction in X: {reason} is zero.")
@@ -262,23 +267,12 @@ class BaseReducer(
         return self.n_components
 
 
-def _check_same_columns(before: int | None, now: int | None) -> None:
-    if before == now:
-        return
-    forms = [f"{n} label columns" if n is not None else "one dimension" for n in (now, before)]
-    raise ValueError(f"y has {forms[0]} in this batch, but had {forms[1]} in the batches before.")
-
-
-def _merged(
-    seen: Scatter, seen_classes: NDArray[Any], added: Scatter, classes: NDArray[Any]
-) -> tuple[Scatter, NDArray[Any]]:
-    union = np.union1d(seen_classes, classes)
-    place = np.searchsorted
-    return (
-        seen.widen(len(union), place(union, seen_classes))
-        + added.widen(len(union), place(union, classes)),
-        union,
-    )
+def _row_weights(sample_weight: Any, X: Any, *, batch: bool) -> Array:
+    if batch and np.ndim(sample_weight) == 1 and not np.any(sample_weight):
+        # Rows of no weight: an error if there are no others, but the next batch may have them.
+        check_consistent_length(X, sample_weight)
+        return np.zeros(X.shape[0])
+    return _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
 
 
 def reducer_tags(tags: Tags) -> Tags:

@@ -75,6 +75,7 @@ def _add_run(command: argparse.ArgumentParser) -> None:
         add(f"--{name}", type=int, metavar="N")
     add("--standardize", action=argparse.BooleanOptionalAction, help="features to unit variance")
     add("--jobs", type=int, default=n_cores(), metavar="N", help="processes (default: all cores)")
+    add("--dask", metavar="ADDRESS", help="run on the Dask cluster of this scheduler instead")
     add("--output", type=Path, metavar="DIR", help="default: bench-results/PLAN")
     add("--data-home", metavar="DIR", help="folder of data sets (default: SKML_KALDA_DATA)")
     add("--fresh", action="store_true", help="forget the results in the output folder")
@@ -98,12 +99,14 @@ def _run(arguments: argparse.Namespace) -> int:
         raise ValueError(f"--jobs must be at least 1, not {arguments.jobs}")
     plan, console = _plan(arguments), make_console()
     output = arguments.output or default_output(plan)
-    console.print(f"{plan.title}: {len(plan.cells())} cells, {arguments.jobs} at a time")
+    where = f"on {arguments.dask}" if arguments.dask else f"{arguments.jobs} at a time"
+    console.print(f"{plan.title}: {len(plan.cells())} cells, {where}")
     try:
         results = run(
             plan,
             output,
             jobs=arguments.jobs,
+            dask=arguments.dask,
             data_home=arguments.data_home,
             fresh=arguments.fresh,
             progress=lambda cells: make_progress(cells, console),
@@ -112,8 +115,9 @@ def _run(arguments: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         print(f"interrupted: {_kept(output, plan)}", file=sys.stderr)
         return INTERRUPTED
-    except BrokenProcessPool:
-        reason = "a worker process died (out of memory? try --jobs 1)"
+    except (BrokenProcessPool, ConnectionResetError) as error:
+        died = isinstance(error, BrokenProcessPool)
+        reason = "a worker process died (out of memory? try --jobs 1)" if died else error
         print(f"error: {reason}: {_kept(output, plan)}", file=sys.stderr)
         return FAILED
 

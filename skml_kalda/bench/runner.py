@@ -14,6 +14,7 @@ from threading import Thread
 from typing import Any
 
 from skml_kalda.bench.cells import Cell
+from skml_kalda.bench.cluster import connected, measured_on
 from skml_kalda.bench.environment import environment
 from skml_kalda.bench.measure import Row, measure
 from skml_kalda.bench.plan import Plan, read_plan
@@ -36,6 +37,7 @@ def run(
     output: str | PathLike[str] | None = None,
     *,
     jobs: int = 1,
+    dask: str | None = None,
     data_home: str | PathLike[str] | None = None,
     fresh: bool = False,
     progress: Callable[[Sequence[Cell]], Progress] | None = None,
@@ -43,7 +45,7 @@ def run(
     """Run a plan, or what is left of it.
 
     Cells that are in the output folder already are not run again, except failed ones and those
-    of a data set whose file has changed. Scores do not depend on `jobs`.
+    of a data set whose file has changed. Scores depend neither on `jobs` nor on `dask`.
 
     Parameters
     ----------
@@ -54,6 +56,10 @@ def run(
     jobs : int, default=1
         Number of processes. With more than one, a script that calls this function needs the
         guard ``if __name__ == "__main__"``.
+    dask : str, optional
+        Address of the scheduler of a Dask cluster, on which the cells are then run instead of on
+        this machine. Its workers read data sets by name, from the package or from a folder that
+        has the same path as the data home here.
     data_home : path-like, optional
         Where data sets are kept, see `skml_kalda.datasets.get_data_home`.
     fresh : bool, default=False
@@ -79,14 +85,16 @@ def run(
     """
     plan = plan if isinstance(plan, Plan) else read_plan(Path(plan))
     folder = Path(output) if output is not None else default_output(plan)
-    with Journal(folder, fresh=fresh) as journal:
+    with connected(dask) as client, Journal(folder, fresh=fresh) as journal:
         sources = {name: find_source(name, data_home) for name in plan.datasets}
         journal.start(plan, environment())
         for name in (name for name, source in sources.items() if source is None):
             journal.write(skip_row(name, plan.command()))
         cells = _pending(read_results(folder), sources)
+        groups = _groups(cells, sources)
+        rows = _measured(groups, jobs) if client is None else measured_on(client, groups)
         with (progress or _silent)(cells) as shown:
-            for row in _measured(_groups(cells, sources), jobs):
+            for row in rows:
                 journal.write(row)
                 shown.advance(row)
     return read_results(folder)

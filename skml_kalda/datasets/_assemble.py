@@ -12,7 +12,7 @@ from ._blocks import Entries
 from ._columns import Columns
 from ._layout import Layout
 
-__all__ = ["FeatureMap", "GrowingArray", "dense_parts", "sparse_parts"]
+__all__ = ["FeatureMap", "GrowingArray", "as_target", "dense_parts", "sparse_parts"]
 
 
 class FeatureMap:
@@ -89,6 +89,16 @@ def sparse_parts(
     is_feature = features.first[column] >= 0
     data = _spread(row[is_feature], column[is_feature], value[is_feature], features)
     return _csr(*data, (n_rows, len(features.names))), labels
+
+
+def as_target(labels: Any, layout: Layout, sparse_labels: bool) -> Any:
+    """Give labels as the user asked for them: the names of classes, or indicators."""
+    if sparse_labels and not layout.single:
+        return csr_matrix(labels)
+    labels = labels if isinstance(labels, np.ndarray) else labels.toarray()
+    if not layout.single:
+        return labels
+    return np.array(layout.attributes[layout.labels[0]].categories, object)[labels.ravel()]
 
 
 def _as_slice(positions: tuple[int, ...]) -> slice | list[int]:

@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable
-from itertools import chain
+from collections.abc import Iterable
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_matrix, vstack
+from scipy.sparse import vstack
 from sklearn.utils import Bunch
 
-from ._assemble import FeatureMap, GrowingArray, dense_parts, sparse_parts
-from ._blocks import dense_block, sparse_block, tidy
-from ._columns import Columns
-from ._header import read_header
-from ._layout import Labels, Layout, find_layout
-from ._rows import dense_rows, sparse_rows
-from ._source import Source, opener
+from ._assemble import GrowingArray, as_target
+from ._layout import Labels, Layout
+from ._table import Table, check_options, open_arff
 
 __all__ = ["load_arff"]
-
-T = TypeVar("T")
-
-_ROW = re.compile(rb"^[ \t]*([^\s%])", re.MULTILINE)
 
 
 class Arff(NamedTuple):
@@ -78,6 +68,10 @@ def load_arff(
     ArffError
         If the file cannot be read, with the file, the line and the reason.
 
+    See Also
+    --------
+    iter_arff : Read a file in batches that is too big for memory.
+
     Notes
     -----
     In sparse ARFF a nominal value that is left out is the first category, not zero.
@@ -113,77 +107,32 @@ def read_arff(
     ignore: Iterable[str] = (),
 ) -> Arff:
     """Read an ARFF file into arrays, with its layout."""
-    if nominal not in {"onehot", "error"}:
-        raise ValueError(f'nominal must be "onehot" or "error", not {nominal!r}')
-    if isinstance(ignore, str):
-        raise TypeError("ignore must be a list of names, not one string")
-    path = Path(path)
-    with opener(path)(path, "rb") as stream:
-        source = Source(path, stream)
-        layout = find_layout(read_header(source), path, labels, nominal, ignore)
-        features = FeatureMap(layout)
-        data, target = _read_data(source, Columns(layout), features)
-    return Arff(data, target, layout, features.names)
+    check_options(nominal, ignore)
+    with open_arff(Path(path), labels, nominal, ignore) as table:
+        data, target = _joined(table)
+    return Arff(data, target, table.columns.layout, table.features.names)
 
 
 def as_bunch(arff: Arff, sparse_labels: bool = False) -> Bunch:
     """Present a file to the user."""
-    names = [arff.layout.attributes[i].name for i in arff.layout.labels]
-    target = arff.labels
-    if arff.layout.single:
-        classes = arff.layout.attributes[arff.layout.labels[0]].categories
-        names, target = list(classes), np.array(classes, object)[_dense(target).ravel()]
-    else:
-        target = csr_matrix(target) if sparse_labels else _dense(target)
+    layout = arff.layout
+    names = [layout.attributes[i].name for i in layout.labels]
+    if layout.single:
+        names = list(layout.attributes[layout.labels[0]].categories)
     return Bunch(
-        data=arff.data, target=target, feature_names=arff.feature_names, target_names=names
+        data=arff.data,
+        target=as_target(arff.labels, layout, sparse_labels),
+        feature_names=arff.feature_names,
+        target_names=names,
     )
 
 
-def _dense(labels: Any) -> Any:
-    return labels if isinstance(labels, np.ndarray) else labels.toarray()
-
-
-def _read_data(source: Source, columns: Columns, features: FeatureMap) -> tuple[Any, Any]:
-    blocks = source.blocks()
-    for block in blocks:
-        if first_row := _ROW.search(block):
-            read = _read_sparse if first_row.group(1) == b"{" else _read_dense
-            return read(chain([block], blocks), source, columns, features)
-    return _read_dense(blocks, source, columns, features)
-
-
-def _read_dense(
-    blocks: Iterable[bytes], source: Source, columns: Columns, features: FeatureMap
-) -> tuple[Any, Any]:
-    data = GrowingArray(len(features.names), np.float64)
-    labels = GrowingArray(len(columns.layout.labels), np.int64)
-    for block in blocks:
-        cells = _in_bulk(dense_block, block, columns)
-        cells = dense_rows(block, columns, source) if cells is None else cells
-        data_part, labels_part = dense_parts(cells, columns.layout, features)
+def _joined(table: Table) -> tuple[Any, ...]:
+    if table.is_sparse:
+        return tuple(map(vstack, zip(*table.parts(), strict=True)))
+    data = GrowingArray(len(table.features.names), np.float64)
+    labels = GrowingArray(len(table.columns.layout.labels), np.int64)
+    for data_part, labels_part in table.parts():
         data.append(data_part)
         labels.append(labels_part)
     return data.finish(), labels.finish()
-
-
-def _read_sparse(
-    blocks: Iterable[bytes], source: Source, columns: Columns, features: FeatureMap
-) -> tuple[Any, Any]:
-    parts = []
-    for block in blocks:
-        entries = _in_bulk(sparse_block, block, columns)
-        entries = sparse_rows(block, columns, source) if entries is None else entries
-        parts.append(sparse_parts(entries, columns, features))
-    data, labels = zip(*parts, strict=True)
-    return vstack(data), vstack(labels)
-
-
-def _in_bulk(
-    read: Callable[[bytes, Columns], T | None], block: bytes, columns: Columns
-) -> T | None:
-    """Read a block in bulk as it is, else after tidying; None where that cannot be done."""
-    cells = read(block, columns)
-    if cells is None and b"'" not in block and b'"' not in block:
-        cells = read(tidy(block), columns)
-    return cells

@@ -20,6 +20,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from skml_kalda._base import reducer_tags
+from skml_kalda._dask import lazy_on_dask, refuse_dask
 from skml_kalda._grassmann import signs
 from skml_kalda._labels import indicator
 from skml_kalda._moments import positive
@@ -30,16 +31,12 @@ from skml_kalda.reducers.kalda import MultiLabelKaLDA
 # All rows are landmarks up to this many: above, they would cost more than they add.
 MANY_LANDMARKS = 1000
 _REPORTED = (
-    "alignment_",
-    "objective_",
-    "upper_bound_",
-    "eigenvalues_",
-    "shrinkage_",
-    "n_iter_",
-    "converged_",
+    *("alignment_", "objective_", "upper_bound_", "eigenvalues_"),
+    *("shrinkage_", "n_iter_", "converged_"),
 )
 
 
+@lazy_on_dask
 class KernelKaLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     r"""Kernel-alignment LDA in the feature space of a kernel.
 
@@ -107,7 +104,8 @@ class KernelKaLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
     Notes
     -----
     Distances depend on the scaling of the features: put a `StandardScaler` in front unless
-    they share a unit. Rows without labels can be landmarks, and count for nothing else.
+    they share a unit. Rows without labels can be landmarks, and count for nothing else. To use
+    dask data, fit on a sample of them in memory: `transform` takes dask data as they are.
 
     References
     ----------
@@ -178,6 +176,7 @@ class KernelKaLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         self : object
             The fitted reducer.
         """
+        refuse_dask(self, X, "its landmarks are drawn from all rows.")
         Y = indicator(y)
         X = validate_data(
             self, X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from scipy.sparse import csr_matrix, issparse
 
-from skml_kalda.datasets import _source, arff, load_arff
+from skml_kalda.datasets import _source, _table, load_arff
 from skml_kalda.datasets._numbers import tokenize
 from skml_kalda.datasets.home import BUNDLED
 
@@ -109,7 +109,7 @@ def test_bulk_path_and_row_by_row_agree(tmp_path_factory, block_size, file):
     labels = [file.names[i] for i in file.labels]
     bulk = load_arff(path, labels=labels)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(arff, "_in_bulk", lambda read, block, columns: None)
+        patch.setattr(_table, "_in_bulk", lambda read, block, columns: None)
         by_row = load_arff(path, labels=labels)
     for one, other in ((bulk.data, by_row.data), (bulk.target, by_row.target)):
         one, other = (m.toarray() if issparse(m) else m for m in (one, other))
@@ -118,7 +118,7 @@ def test_bulk_path_and_row_by_row_agree(tmp_path_factory, block_size, file):
 
 @pytest.mark.parametrize("name", ["emotions", "scene"])
 def test_plain_files_never_leave_the_bulk_path(monkeypatch, name):
-    monkeypatch.delattr(arff, "dense_rows")
+    monkeypatch.delattr(_table, "dense_rows")
     assert load_arff(BUNDLED / f"{name}.arff.xz").data.size
 
 
@@ -126,7 +126,7 @@ def test_sparse_files_never_leave_the_bulk_path(monkeypatch, tmp_path):
     path = tmp_path / "sparse.arff"
     header = "@relation 'r: -C 1'\n@attribute y {0,1}\n@attribute a numeric\n@attribute b {0,1}\n"
     path.write_text(header + "@data\n" + "{0 1,1 2.5,2 1}\n{}\n{1 -1e-3,2 ?}\n{ 1 ? , 2 1 }\n" * 9)
-    monkeypatch.delattr(arff, "sparse_rows")
+    monkeypatch.delattr(_table, "sparse_rows")
     assert load_arff(path).data.shape == (36, 2)
 
 

@@ -1,0 +1,153 @@
+"""Runs on a Dask cluster are the runs on this machine."""
+
+import logging
+import os
+import signal
+import sys
+import threading
+
+import pytest
+from distributed import LocalCluster
+
+from skml_kalda.bench import cluster as bench_cluster
+from skml_kalda.bench import read_results, run
+from skml_kalda.bench.cli import main
+from skml_kalda.bench.measure import measure
+from skml_kalda.datasets import load_dataset, save_arff
+from tests.bench.conftest import cells_of, scores_by_cell, start
+from tests.bench.test_bench_interrupted import wait_for_cells
+
+
+def local_cluster(n_workers):
+    """Workers of two threads each, in this process: a start costs nothing."""
+    return LocalCluster(
+        n_workers=n_workers,
+        threads_per_worker=2,
+        processes=False,
+        protocol="tcp",
+        silence_logs=logging.CRITICAL,
+        dashboard_address=":0",
+        scheduler_kwargs={"dashboard": False},
+    )
+
+
+@pytest.fixture(scope="module")
+def address():
+    with local_cluster(2) as cluster:
+        yield cluster.scheduler_address
+
+
+def test_scores_are_those_of_a_local_run_and_resumable(tiny, tiny_plan, tmp_path, capsys, address):
+    local = run(tiny_plan, tmp_path / "local")
+    first = run(tiny_plan.changed(methods=("none",)), tmp_path / "out", dask=address)
+    assert len(first.ok) == 2
+    assert main(["run", str(tiny), "--output", str(tmp_path / "out"), "--dask", address]) == 0
+    shown = capsys.readouterr().out
+    assert f"Tiny: 8 cells, on {address}" in shown
+    assert "emotions, MLDA" in shown
+    found = scores_by_cell(read_results(tmp_path / "out").ok)
+    expected = scores_by_cell(local.ok)
+    assert expected.items() <= found.items()
+    assert len(cells_of(tmp_path / "out" / "results.jsonl")) == 8, "a cell was run twice"
+
+
+def test_a_process_measures_one_cell_at_a_time(tiny_plan, tmp_path, monkeypatch, address):
+    busy = threading.Lock()
+
+    def alone(*group):
+        assert busy.acquire(blocking=False)
+        try:
+            return measure(*group)
+        finally:
+            busy.release()
+
+    monkeypatch.setattr(bench_cluster, "measure", alone)
+    assert not run(tiny_plan, tmp_path, dask=address).failed
+
+
+def test_cells_of_a_data_set_that_a_worker_lacks_fail_and_the_others_go_on(
+    tiny_plan, tmp_path, monkeypatch, address
+):
+    home = tmp_path / "home"
+    home.mkdir()
+    monkeypatch.chdir(tmp_path)
+    X, y = load_dataset("emotions", return_X_y=True)
+    save_arff(home / "emotions.arff", X[:300], y[:300])
+    plan = tiny_plan.changed(datasets=("emotions", "scene"), methods=("none",))
+    seen = bench_cluster.find_source
+    asked = []
+
+    def elsewhere(name, folder):
+        asked.append(folder)
+        return seen(name, tmp_path / "elsewhere")
+
+    monkeypatch.setattr(bench_cluster, "find_source", elsewhere)
+    results = run(plan, tmp_path / "out", dask=address, data_home="home")
+    assert set(asked) == {home}
+    assert {row["dataset"] for row in results.failed} == {"emotions"}
+    assert "the worker has another file of emotions in " in results.failed[0]["error"]
+
+
+@pytest.mark.parametrize(
+    ("arrange", "reason"),
+    [
+        (lambda patch: patch.setattr(bench_cluster, "_PATIENCE", "0.2s"), "no Dask scheduler"),
+        (lambda patch: patch.setattr(bench_cluster, "find_spec", lambda _: None), "[bench,dask]"),
+    ],
+)
+def test_without_dask_or_a_scheduler_nothing_is_done(
+    arrange, reason, tiny, tmp_path, monkeypatch, capsys
+):
+    arrange(monkeypatch)
+    out = tmp_path / "out"
+    assert main(["run", str(tiny), "--output", str(out), "--dask", "tcp://127.0.0.1:9"]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("error: ")
+    assert reason in line
+    assert not out.exists()
+
+
+def test_a_cluster_without_workers_or_with_others_is_refused(tiny_plan, tmp_path, monkeypatch):
+    with local_cluster(0) as empty:
+        with pytest.raises(ConnectionError, match="has no workers"):
+            run(tiny_plan, tmp_path / "out", dask=empty.scheduler_address)
+        empty.scale(1)
+        empty.wait_for_workers(1)
+        monkeypatch.setattr(bench_cluster, "_version", lambda: "0.0.1")
+        with pytest.raises(ImportError, match=r"have skml_kalda 0.0.1, and here it is"):
+            run(tiny_plan, tmp_path / "out", dask=empty.scheduler_address)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no process groups to signal")
+def test_ctrl_c_keeps_what_is_done_and_frees_the_cluster(long_plan, tmp_path, address):
+    out = tmp_path / "out"
+    process = start("run", long_plan, "--output", out, "--dask", address, start_new_session=True)
+    wait_for_cells(out / "results.jsonl", 4, process)
+    os.killpg(process.pid, signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    kept = len(read_results(out).ok)
+    (line,) = err.splitlines()
+    assert line.startswith(f"interrupted: {kept} of 3200 cells are kept in {out}")
+    short = ["run", str(long_plan), "--repeats", "1", "--output", str(out), "--dask", address]
+    assert main(short) == 0
+
+
+def test_a_cluster_that_goes_away_ends_the_run_with_what_is_kept(
+    long_plan, tmp_path, monkeypatch, capsys
+):
+    out, gone = tmp_path / "out", local_cluster(1)
+    address = gone.scheduler_address
+    path = out / "results.jsonl"
+    watch = threading.Thread(target=_close_after, args=(gone, path, 4), daemon=True)
+    watch.start()
+    assert main(["run", str(long_plan), "--output", str(out), "--dask", address]) == 1
+    watch.join()
+    assert "error: the Dask cluster went away: " in capsys.readouterr().err
+
+
+def _close_after(cluster, path, n):
+    while not path.exists() or path.read_bytes().count(b"\n") < n + 1:
+        threading.Event().wait(0.05)
+    cluster.close()
