@@ -17,7 +17,6 @@ from sklearn.base import (
 )
 from sklearn.utils import Tags, check_consistent_length
 from sklearn.utils._param_validation import Interval
-from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import (
     _check_sample_weight,
@@ -26,6 +25,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from skml_kalda._blocks import floating, in_blocks, projected, whole_checks
 from skml_kalda._grassmann import with_signs
 from skml_kalda._labels import (
     Indicator,
@@ -150,12 +150,12 @@ class BaseReducer(
         """
         check_is_fitted(self)
         X = validate_data(
-            self, X, accept_sparse=("csr", "csc"), dtype=[np.float64, np.float32], reset=False
+            self, X, accept_sparse=("csr", "csc"), reset=False, **whole_checks(in_blocks(X))
         )
-        components = self.components_.astype(X.dtype, copy=False)
+        dtype = floating(X.dtype)
         # Centred after the projection: X is neither copied nor made dense.
-        offset = (self.mean_ @ self.components_.T).astype(X.dtype, copy=False)
-        return safe_sparse_dot(X, components.T, dense_output=True) - offset
+        offset = (self.mean_ @ self.components_.T).astype(dtype, copy=False)
+        return projected(X, self.components_.astype(dtype, copy=False), offset)
 
     def inverse_transform(self, X: Any) -> Any:
         """Map projected data back: the nearest point that has this projection.
@@ -209,12 +209,12 @@ class BaseReducer(
             self,
             X,
             accept_sparse="csr",
-            dtype=[np.float64, np.float32],
             ensure_min_samples=min_samples,
             reset=reset,
+            **whole_checks(in_blocks(X) and not self._why_no_stream()),
         )
         check_consistent_length(X, Y.matrix)
-        self._dtype = X.dtype
+        self._dtype = floating(X.dtype)
         return (
             X,
             Y,

@@ -44,6 +44,11 @@ class Moments:
         """Tr S_t."""
         raise NotImplementedError
 
+    @cached_property
+    def squared_norm(self) -> float:
+        """‖S_t‖_F², the sum of its squared eigenvalues."""
+        raise NotImplementedError
+
     @property
     def n_features(self) -> int:
         """Dimension p of the data."""

@@ -7,7 +7,7 @@ import pytest
 from scipy import linalg, sparse
 from sklearn.exceptions import ConvergenceWarning
 
-from skml_kalda import RLDA, _pencil, _scatter
+from skml_kalda import RLDA, _iterative, _pencil, _scatter
 from skml_kalda._labels import indicator, omega_weighted, row_weighted
 from skml_kalda._pencil import regression, ridge_weights, solve_orthonormal, solve_pencil
 from skml_kalda._rows import CentredRows
@@ -47,7 +47,7 @@ def test_every_form_gives_the_pairs_of_the_dense_solver(form, store, ridge, shap
 @pytest.mark.parametrize("shape", [(60, 8), (12, 30)], ids=["tall", "wide"])
 def test_without_a_ridge_the_solution_is_that_of_the_pseudo_inverse(form, store, shape):
     X, Y = made(*shape)
-    W = ridge_weights(form.of(store(X), *weighted(Y, row_weighted)), 0.0)
+    W = ridge_weights(form.of(store(X), *weighted(Y, row_weighted)), 0.0, np.eye(4))
     centred = X - X.mean(axis=0)
     np.testing.assert_allclose(W, np.linalg.pinv(centred) @ Y, atol=1e-9)
 
@@ -144,11 +144,11 @@ def test_centred_rows_multiply_as_the_dense_ones():
 
 
 def test_a_solve_that_does_not_converge_says_so(monkeypatch):
-    monkeypatch.setattr(_pencil, "CG_MAX_ITER", 2)
+    monkeypatch.setattr(_iterative, "CG_MAX_ITER", 2)
     X, Y = made()
     scatter = ImplicitScatter.of(sparse.csr_array(X), *weighted(Y))
-    with pytest.warns(ConvergenceWarning, match="increase ridge"):
-        ridge_weights(scatter, 1e-3)
+    with pytest.warns(ConvergenceWarning, match="increase the ridge"):
+        ridge_weights(scatter, 1e-3, np.eye(4))
 
 
 def test_no_square_array_is_formed_for_large_sparse_data():

@@ -90,7 +90,9 @@ def test_row_blocks_do_not_show(monkeypatch):
     X, Y = made(500, 5)
     whole = Scatter.of(X, *weighted(Y))
     monkeypatch.setattr(
-        _scatter, "_blocks", lambda X: (slice(i, i + 7) for i in range(0, len(X), 7))
+        _scatter,
+        "row_blocks",
+        lambda X, at_least: ((slice(i, i + 7), X[i : i + 7]) for i in range(0, len(X), 7)),
     )
     blocks = Scatter.of(X, *weighted(Y))
     assert_same(whole, blocks)

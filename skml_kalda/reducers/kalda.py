@@ -15,8 +15,11 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from skml_kalda._alignment import Alignment
 from skml_kalda._base import BaseReducer
 from skml_kalda._grassmann import diagonal_basis, polar
+from skml_kalda._implicit import NO_SPECTRUM, ImplicitScatter
+from skml_kalda._moments import Spectrum
 from skml_kalda._scatter import AnyScatter, Array
 from skml_kalda._solvers import Solution, Stop, best_of, paper_iteration
+from skml_kalda._subspace import Shrunk, lda_subspace, maximize_in_subspaces
 
 
 class MultiLabelKaLDA(BaseReducer):
@@ -158,15 +161,16 @@ class MultiLabelKaLDA(BaseReducer):
         self.random_state = random_state
 
     def _directions(self, scatter: AnyScatter) -> Array:
-        values, basis = scatter.spectrum()
-        k = self._k(scatter, len(values), "the rank of the centred data")
+        self.shrinkage_ = self._shrinkage(scatter)
+        (values, basis), solution = self._reduced(scatter)
         factor = np.asarray(basis.T @ scatter.between).T  # M: S_b = MᵀM in the eigenbasis
-        self.shrinkage_ = self._shrinkage(scatter, values)
         target = scatter.trace / scatter.n_features
         objective = Alignment((1 - self.shrinkage_) * values + self.shrinkage_ * target, factor)
         if self.constraint == "none":
             k = self._k(scatter, objective.rank, "the rank of the between-class scatter")
-        solution = self._solve(objective, k)
+        else:
+            k = self._k(scatter, len(values), "the rank of the centred data")
+        solution = solution or self._solve(objective, k)
         self._report(solution, objective, k)
         self.alignment_ = _label_constant(scatter) * Alignment(values, factor).value(solution.point)
         if self.constraint == "none":
@@ -174,12 +178,27 @@ class MultiLabelKaLDA(BaseReducer):
             return np.asarray(basis @ solution.point) * np.sqrt(scatter.weight)
         return polar(basis @ diagonal_basis(solution.point, values)[0])
 
+    def _reduced(self, scatter: AnyScatter) -> tuple[Spectrum, Solution | None]:
+        """S_t in its eigenbasis, or in a subspace that holds the solution."""
+        if not isinstance(scatter, ImplicitScatter):
+            return scatter.spectrum(), None
+        if self.constraint == "none":
+            return lda_subspace(scatter, self.shrinkage_), None
+        if self.solver == "paper":
+            raise ValueError(f'solver="paper" {NO_SPECTRUM}: use solver="auto".')
+        shrunk = Shrunk.of(scatter, self.shrinkage_)
+        axes = shrunk.axes()
+        reason = f"the rank of the between-class scatter; a further direction {NO_SPECTRUM}"
+        k = self._k(scatter, len(axes.space.values), reason)
+        stop = Stop(self.tol, self.max_iter)
+        return maximize_in_subspaces(shrunk, axes, stop, lambda J: self._solve(J, k))
+
     def _k(self, scatter: AnyScatter, limit: int, reason: str) -> int:
         return self._number_of_components(scatter.n_classes - 1, limit, reason)
 
-    def _shrinkage(self, scatter: AnyScatter, values: Array) -> float:
+    def _shrinkage(self, scatter: AnyScatter) -> float:
         if self.shrinkage == "auto":
-            return _oracle_approximating(scatter, values)
+            return _oracle_approximating(scatter)
         return 0.0 if self.shrinkage is None else float(self.shrinkage)
 
     def _solve(self, objective: Alignment, k: int) -> Solution:
@@ -217,12 +236,12 @@ def _label_constant(scatter: AnyScatter) -> float:
     return 1 / float(linalg.norm(scatter.gram / np.outer(root, root)))
 
 
-def _oracle_approximating(scatter: AnyScatter, values: Array) -> float:
+def _oracle_approximating(scatter: AnyScatter) -> float:
     """Shrinkage of Chen et al., the best in mean square for Gaussian rows."""
     p = scatter.n_features
     n = np.trace(scatter.gram)  # Σ ρ_i‖y_i/ρ_i‖²: the number of labelled rows
-    spread = np.sum(values**2) / p**2
-    level = (np.sum(values) / p) ** 2
+    spread = scatter.squared_norm / p**2
+    level = (scatter.trace / p) ** 2
     excess = (n + 1) * (spread - level / p)
     return 1.0 if excess <= 0 else min(1.0, float((spread + level) / excess))
 

@@ -10,6 +10,7 @@ from scipy import linalg
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from skml_kalda._base import BaseReducer
+from skml_kalda._implicit import NO_SPECTRUM, ImplicitScatter
 from skml_kalda._moments import RANGE_RTOL
 from skml_kalda._pencil import Normalization, Pencil, normalized
 from skml_kalda._scatter import AnyScatter, Array
@@ -122,6 +123,8 @@ class MLSI(BaseReducer):
         self.normalize = normalize
 
     def _directions(self, scatter: AnyScatter) -> Array:
+        if isinstance(scatter, ImplicitScatter):
+            raise ValueError(f"MLSI {NO_SPECTRUM}: use OPLS, or reduce the features first.")
         values, basis = scatter.spectrum()
         label_scatter = scatter.label_scatter
         x, y = (values.sum(), np.trace(label_scatter)) if self.scale else (1.0, 1.0)

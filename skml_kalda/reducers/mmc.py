@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skml_kalda.reducers._scatter_difference import ScatterDifference, ScatterDifferenceReducer
+from skml_kalda.reducers._scatter_difference import Difference, ScatterDifferenceReducer
 
 
 class MMC(ScatterDifferenceReducer):
@@ -66,5 +66,5 @@ class MMC(ScatterDifferenceReducer):
     def __init__(self, n_components: int | None = None) -> None:
         self.n_components = n_components
 
-    def _coefficients(self, difference: ScatterDifference, k: int) -> tuple[float, float]:
+    def _coefficients(self, difference: Difference, k: int) -> tuple[float, float]:
         return 2.0, 1.0  # S_b − S_w = 2 S_b − S_t

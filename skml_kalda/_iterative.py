@@ -1,0 +1,116 @@
+"""Linear systems with S_t from products alone: conjugate gradients, columns side by side."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from skml_kalda._implicit import ImplicitScatter
+from skml_kalda._scatter import Array
+
+CG_TOL = 1e-10
+CG_MAX_ITER = 1000
+# Numbers in the arrays of one block of columns, 256 MB: a thousand classes take turns.
+_WORK = 2**25
+
+
+def ridge_solve(scatter: ImplicitScatter, ridge: float, right: Array) -> Array:
+    """Solve (S_t + γI) W = right, in the range of S_t, to a relative residual of 1e-10.
+
+    With γ > 0 the diagonal is the preconditioner. Without a ridge there is none: from zero,
+    plain conjugate gradients stay in the range of S_t, and so end at the solution of least
+    norm, where the others end at one that depends on the preconditioner.
+    """
+    inverse = 1 / (scatter.diagonal + ridge)[:, None] if ridge else None
+    W, settled = np.empty_like(right), True
+    for columns in _column_blocks(scatter.rows.shape, right.shape[1]):
+        W[:, columns], done = _conjugate_gradients(scatter, ridge, right[:, columns], inverse)
+        settled &= done
+    if not settled:
+        warnings.warn(
+            f"The linear system of the method did not converge in {CG_MAX_ITER} iterations: "
+            "increase the ridge (RLDA in place of LDA, shrinkage of kaLDA), or put a scaler "
+            "such as MaxAbsScaler in front.",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
+    return W
+
+
+def solve_dual(
+    scatter: ImplicitScatter, right: Array, scale: float, shift: Array, tol: float
+) -> Array:
+    """Find U for which Z = TᵀU solves (scale S_t + shift_j) z_j = Tᵀ right_j.
+
+    Every vector of these conjugate gradients is kept as Tᵀ of one with n entries: Z is in the
+    range of S_t whatever the rounding, however often what is left of it is solved for again.
+
+    Parameters
+    ----------
+    scatter : ImplicitScatter
+        Gives T and S_t = TᵀT.
+    right : array of shape (n, q)
+        Right-hand sides before the product with Tᵀ.
+    scale, shift : float, array of shape (q,)
+        Not negative.
+    tol : float
+        Residual relative to the right-hand side.
+    """
+    T = scatter.rows
+    U = np.zeros_like(right)
+    for columns in _column_blocks(T.shape, right.shape[1]):
+        residual, shifted = right[:, columns].copy(), shift[columns]
+        primal = T.T @ residual
+        dual, direction = residual.copy(), primal.copy()
+        size = start = _dots(primal, primal)
+        for _ in range(CG_MAX_ITER):
+            if np.all(size <= tol**2 * start):
+                break
+            image = T @ direction
+            bend = scale * _dots(image, image) + shifted * _dots(direction, direction)
+            step = _ratio(size, bend)
+            U[:, columns] += step * dual
+            residual -= step * (scale * image + shifted * dual)
+            primal = T.T @ residual
+            before, size = size, _dots(primal, primal)
+            turn = _ratio(size, before)
+            dual = residual + turn * dual
+            direction = primal + turn * direction
+    return U
+
+
+def _conjugate_gradients(
+    scatter: ImplicitScatter, ridge: float, right: Array, inverse: Array | None
+) -> tuple[Array, bool]:
+    W, residual = np.zeros_like(right), right.copy()
+    direction = residual.copy() if inverse is None else inverse * residual
+    size = start = _dots(residual, direction)
+    for _ in range(CG_MAX_ITER):
+        if np.all(size <= CG_TOL**2 * start):
+            return W, True
+        product = scatter.matmul(direction) + ridge * direction
+        step = _ratio(size, _dots(direction, product))
+        W += step * direction
+        residual -= step * product
+        ahead = residual if inverse is None else inverse * residual
+        before, size = size, _dots(residual, ahead)
+        direction = ahead + _ratio(size, before) * direction
+    return W, False
+
+
+def _column_blocks(shape: tuple[int, int], q: int) -> Iterator[slice]:
+    width = max(1, _WORK // (3 * sum(shape)))
+    return (slice(start, start + width) for start in range(0, q, width))
+
+
+def _dots(U: Array, V: Array) -> Array:
+    dots: Array = np.einsum("ij,ij->j", U, V)
+    return dots
+
+
+def _ratio(numerator: Array, denominator: Array) -> Array:
+    """Quotient, zero for the columns that are solved exactly."""
+    return np.divide(numerator, denominator, out=np.zeros_like(numerator), where=denominator > 0)
