@@ -12,14 +12,17 @@ from sklearn.utils.extmath import safe_sparse_dot
 
 from skml_kalda._rows import Array
 
+# Numbers in a block, 64 MB as doubles.
+BLOCK = 2**23
+
 
 def row_blocks(X: Array, at_least: int = 1) -> Iterator[tuple[slice, Array]]:
     """Give dense X block by block, each row read once, checked to be finite.
 
-    A block has 64 MB as doubles, or the rows `at_least` asked for.
+    A block has `BLOCK` numbers, or the rows `at_least` asked for.
     """
     n, p = X.shape
-    rows = max(2**23 // p, at_least)
+    rows = max(BLOCK // p, at_least)
     for start in range(0, n, rows):
         block = np.asarray(X[start : start + rows])
         assert_all_finite(block, input_name="X")

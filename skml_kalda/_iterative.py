@@ -11,33 +11,48 @@ from sklearn.exceptions import ConvergenceWarning
 from skml_kalda._implicit import ImplicitScatter
 from skml_kalda._scatter import Array
 
-CG_TOL = 1e-10
+CG_TOL = 1e-12
 CG_MAX_ITER = 1000
 # Numbers in the arrays of one block of columns, 256 MB: a thousand classes take turns.
 _WORK = 2**25
 
 
 def ridge_solve(scatter: ImplicitScatter, ridge: float, right: Array) -> Array:
-    """Solve (S_t + γI) W = right, in the range of S_t, to a relative residual of 1e-10.
+    """Solve (S_t + γI) W = right, in the range of S_t, to a relative residual of 1e-12.
 
     With γ > 0 the diagonal is the preconditioner. Without a ridge there is none: from zero,
     plain conjugate gradients stay in the range of S_t, and so end at the solution of least
     norm, where the others end at one that depends on the preconditioner.
     """
+    W, settled = solve(scatter, ridge, right, CG_MAX_ITER)
+    if not settled:
+        warn_unsettled()
+    return W
+
+
+def solve(
+    scatter: ImplicitScatter, ridge: float, right: Array, max_iter: int
+) -> tuple[Array, bool]:
+    """Do the same in at most `max_iter` products, and tell whether that was enough."""
     inverse = 1 / (scatter.diagonal + ridge)[:, None] if ridge else None
     W, settled = np.empty_like(right), True
     for columns in _column_blocks(scatter.rows.shape, right.shape[1]):
-        W[:, columns], done = _conjugate_gradients(scatter, ridge, right[:, columns], inverse)
-        settled &= done
-    if not settled:
-        warnings.warn(
-            f"The linear system of the method did not converge in {CG_MAX_ITER} iterations: "
-            "increase the ridge (RLDA in place of LDA, shrinkage of kaLDA), or put a scaler "
-            "such as MaxAbsScaler in front.",
-            ConvergenceWarning,
-            stacklevel=2,
+        W[:, columns], done = _conjugate_gradients(
+            scatter, ridge, right[:, columns], inverse, max_iter
         )
-    return W
+        settled &= done
+    return W, settled
+
+
+def warn_unsettled() -> None:
+    """Say that a system was not solved, and what helps."""
+    warnings.warn(
+        f"The linear system of the method did not converge in {CG_MAX_ITER} iterations: "
+        "increase the ridge (RLDA in place of LDA, shrinkage of kaLDA), or put a scaler "
+        "such as MaxAbsScaler in front.",
+        ConvergenceWarning,
+        stacklevel=3,
+    )
 
 
 def solve_dual(
@@ -83,12 +98,12 @@ def solve_dual(
 
 
 def _conjugate_gradients(
-    scatter: ImplicitScatter, ridge: float, right: Array, inverse: Array | None
+    scatter: ImplicitScatter, ridge: float, right: Array, inverse: Array | None, max_iter: int
 ) -> tuple[Array, bool]:
     W, residual = np.zeros_like(right), right.copy()
     direction = residual.copy() if inverse is None else inverse * residual
     size = start = _dots(residual, direction)
-    for _ in range(CG_MAX_ITER):
+    for _ in range(max_iter):
         if np.all(size <= CG_TOL**2 * start):
             return W, True
         product = scatter.matmul(direction) + ridge * direction

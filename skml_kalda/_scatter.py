@@ -28,8 +28,11 @@ from skml_kalda._moments import Moments, Spectrum, label_gram, label_moments, po
 from skml_kalda._rows import Array as Array
 from skml_kalda._rows import CentredRows, weighted_mean
 
-# The largest side of a square array that sparse data are turned into.
-LARGE = 5_000
+# The largest side of a square array that sparse data are turned into, 3.2 GB.
+LARGE = 20_000
+# Operations on a square array that cost as much as a solve by iteration does for each stored
+# entry and label.
+DEAR = 4_000
 
 
 @dataclass(frozen=True)
@@ -238,31 +241,33 @@ def scatter_of(X: Any, labels: Any, weight: Array) -> AnyScatter:
     form = _form.get()
     if form == "auto":
         n, p = X.shape
-        form = cheapest_form(n, p, X.nnz if sparse.issparse(X) else None)
+        form = cheapest_form(n, p, labels.shape[1], X.nnz if sparse.issparse(X) else None)
     if form == "implicit" and not sparse.issparse(X):
         raise ValueError('scatter_form("implicit") needs sparse X: use "moments" or "rows".')
     return _FORMS[form].of(X, labels, weight)
 
 
-def cheapest_form(n: int, p: int, nnz: int | None) -> Form:
-    """Choose the form for n rows of p features, `nnz` entries stored (None if dense).
+def cheapest_form(n: int, p: int, n_labels: int, nnz: int | None) -> Form:
+    """Choose the form for n rows of p features and K labels, `nnz` entries stored.
 
-    A square array of the smaller side m takes 8 m² bytes and some m³ operations; products
-    with sparse X take the memory of X and some thousands of operations for each entry.
+    None for `nnz` means dense. A square array of the smaller side m costs m³ operations to
+    solve with; conjugate gradients cost some hundred products of 4 nnz K operations each,
+    which run an order of magnitude slower than dense ones (benchmarks/results/scale-forms.json).
     """
     side = min(n, p)
-    if nnz is not None and side > LARGE:
+    if nnz is not None and (side > LARGE or side**3 > DEAR * nnz * n_labels):
         return "implicit"
     return "rows" if n < p else "moments"
 
 
 def _check_fits(side: int) -> None:
     """Refuse a square array that the machine cannot hold, before others have to pay for it."""
-    needed, there = 8 * side**2, _physical_memory()
+    # Two of them, and their sum.
+    needed, there = 24 * side**2, _physical_memory()
     if needed > there:
         raise MemoryError(
-            f"A {side} × {side} array of {needed / 1e9:.0f} GB is needed, and this machine has "
-            f"{there / 1e9:.0f} GB. partial_fit always needs one of the side of the number of "
+            f"{needed / 1e9:.0f} GB are needed for {side} × {side} arrays, and this machine has "
+            f"{there / 1e9:.0f} GB. partial_fit always needs arrays of the side of the number of "
             "features: reduce that first, for example with feature selection or hashing, or "
             "call fit on sparse X, which needs none."
         )

@@ -22,16 +22,17 @@ from scipy import linalg
 from skml_kalda._alignment import Alignment
 from skml_kalda._grassmann import orthonormal
 from skml_kalda._implicit import ImplicitScatter
-from skml_kalda._iterative import CG_TOL, ridge_solve, solve_dual
-from skml_kalda._moments import Spectrum
+from skml_kalda._iterative import CG_MAX_ITER, CG_TOL, solve, solve_dual, warn_unsettled
+from skml_kalda._moments import Spectrum, positive
 from skml_kalda._pencil import positive_eigenpairs, solve_orthonormal, solve_pencil, varying
 from skml_kalda._scatter import Array
 from skml_kalda._solvers import Reason, Solution, Stop, maximize, stalled
 
 # New columns of V need no more than the right direction.
 _COLUMN_TOL = 0.03
+_FIT_MAX_ITER = 300
 _MAX_ROUNDS = 50
-# V has at most this many columns for each of G; then it starts again from G.
+# V has about this many columns for each of G; then it starts again from G and the axes.
 _WIDTH = 8
 
 
@@ -60,11 +61,15 @@ class Shrunk(NamedTuple):
         scale = scatter.class_scale
         turn = varying(scale[:, None] * scatter.label_scatter * scale)
         L = scale[:, None] * turn
-        if shrinkage > 0:
-            return cls(scatter, shrinkage, scatter.targets(L), turn)
-        # Without a ridge, what Tᵀ does not see of the labels would outgrow what it does.
-        fit = ridge_solve(scatter, 0.0, scatter.cross @ L)
-        return cls(scatter, shrinkage, scatter.rows @ fit, turn)
+        # What Tᵀ does not see of the labels is noise to all that follows: it is taken off if
+        # the fit of the labels without a ridge is to be had.
+        fit, settled = solve(
+            scatter, 0.0, scatter.cross @ L, CG_MAX_ITER if shrinkage == 0 else _FIT_MAX_ITER
+        )
+        if shrinkage == 0 and not settled:
+            warn_unsettled()
+        pull = scatter.rows @ fit if settled or shrinkage == 0 else scatter.targets(L)
+        return cls(scatter, shrinkage, pull, turn)
 
     @property
     def floor(self) -> float:
@@ -87,15 +92,14 @@ class Shrunk(NamedTuple):
         """The span of TᵀU."""
         V, triangle = np.linalg.qr(self.scatter.rows.T @ U)
         values, rotation = np.linalg.eigh(V.T @ self.scatter.matmul(V))
-        values, rotation = values[::-1], rotation[:, ::-1]
+        live = positive(values)
+        values, rotation = values[live][::-1], rotation[:, live][:, ::-1]
         U = U @ linalg.solve_triangular(triangle, rotation, check_finite=False)
         return Subspace(Spectrum(values, V @ rotation), U)
 
-    def widened(self, V: Array, U: Array, point: Array, columns: Array) -> Subspace:
-        """Span V, or G alone once V is wide, and Tᵀ `columns`."""
-        T = self.scatter.rows
-        if len(point) > _WIDTH * point.shape[1]:
-            V, U = V @ point, U @ point
+    def widened(self, kept: Subspace, columns: Array) -> Subspace:
+        """Span a subspace and Tᵀ `columns`."""
+        T, (_, V), U = self.scatter.rows, *kept
         for _ in range(2):
             columns = columns / linalg.norm(T.T @ columns, axis=0)
             columns = columns - U @ (V.T @ (T.T @ columns))
@@ -146,23 +150,24 @@ def maximize_in_subspaces(
     solution : Solution
         The maximum, in coordinates of that subspace; one iteration is one round.
     """
-    (space, dual), slope = axes, np.inf
-    solution = first(shrunk.alignment(space))
+    current, slope = axes, np.inf
+    solution = first(shrunk.alignment(axes.space))
     history = [solution.history[0], solution.value]
     reason: Reason = "max_iter"
     while reason == "max_iter" and len(history) <= min(stop.max_iter, _MAX_ROUNDS) + 1:
-        G = solution.point
-        previous, (slope, columns) = slope, _new_columns(shrunk, space.basis @ G, dual @ G)
+        G, dual = current.space.basis @ solution.point, current.dual @ solution.point
+        previous, (slope, columns) = slope, _new_columns(shrunk, G, dual)
         if slope <= stop.tol**2 * solution.value:
             reason = "gradient"
         elif stalled(slope, previous, solution.value):
             reason = "rounding"
         else:
-            before = space.basis @ G
-            space, dual = shrunk.widened(space.basis, dual, G, columns)
-            solution = maximize(shrunk.alignment(space), space.basis.T @ before, stop)
+            wide = len(solution.point) > _WIDTH * G.shape[1]
+            current = shrunk.widened(shrunk.widened(axes, dual) if wide else current, columns)
+            start = current.space.basis.T @ G
+            solution = maximize(shrunk.alignment(current.space), start, stop)
             history.append(solution.value)
-    return space, Solution(solution.point, solution.value, np.array(history), reason)
+    return current.space, Solution(solution.point, solution.value, np.array(history), reason)
 
 
 def _new_columns(shrunk: Shrunk, G: Array, dual: Array) -> tuple[float, Array]:

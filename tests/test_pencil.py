@@ -7,11 +7,11 @@ import pytest
 from scipy import linalg, sparse
 from sklearn.exceptions import ConvergenceWarning
 
-from skml_kalda import RLDA, _iterative, _pencil, _scatter
+from skml_kalda import RLDA, _iterative, _pencil
 from skml_kalda._labels import indicator, omega_weighted, row_weighted
 from skml_kalda._pencil import regression, ridge_weights, solve_orthonormal, solve_pencil
 from skml_kalda._rows import CentredRows
-from skml_kalda._scatter import ImplicitScatter, RowScatter, Scatter, scatter_of
+from skml_kalda._scatter import ImplicitScatter, RowScatter, Scatter
 from tests.conftest import made
 
 FORMS = [
@@ -103,23 +103,6 @@ def test_columns_of_equal_eigenvalue_do_not_depend_on_rounding():
     np.testing.assert_allclose(np.abs(np.sum(G * (turn @ H), axis=0)), np.sum(G * G, axis=0))
 
 
-@pytest.mark.parametrize(
-    ("shape", "store", "form"),
-    [
-        ((30, 20), np.asarray, Scatter),
-        ((20, 30), np.asarray, RowScatter),
-        ((30, 20), sparse.csr_array, ImplicitScatter),
-        ((20, 30), sparse.csr_array, ImplicitScatter),
-        ((30, 9), sparse.csr_array, Scatter),
-        ((9, 30), sparse.csr_array, RowScatter),
-    ],
-)
-def test_sparse_data_of_many_rows_and_features_stay_implicit(monkeypatch, shape, store, form):
-    monkeypatch.setattr(_scatter, "LARGE", 10)
-    X, Y = made(*shape)
-    assert type(scatter_of(store(X), *weighted(Y))) is form
-
-
 def test_an_implicit_scatter_multiplies_with_total_scatter():
     X, Y = made(unlabelled=0.2)
     X[:, 0] += 1e6  # a full column far from zero is centred before products
@@ -153,7 +136,7 @@ def test_a_solve_that_does_not_converge_says_so(monkeypatch):
 
 def test_no_square_array_is_formed_for_large_sparse_data():
     rng = np.random.default_rng(0)
-    p = _scatter.LARGE + 500
+    p = 5_500
     X = sparse.random_array((p, p), density=0.002, format="csr", rng=rng)
     y = rng.integers(5, size=p)
     tracemalloc.start()

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from skml_kalda import _scatter
+from skml_kalda import _rows, _scatter
 from skml_kalda._labels import indicator, omega_weighted
-from skml_kalda._scatter import RowScatter, Scatter, scatter_of
+from skml_kalda._scatter import ImplicitScatter, RowScatter, Scatter, scatter_of
 from tests.conftest import made
 
 FIELDS = ("weight", "mean", "label_weight", "cross", "gram")
@@ -57,6 +57,20 @@ def test_scatters_are_those_of_the_definition(form, store, shape):
     np.testing.assert_allclose(scatter.between @ scatter.between.T, S_b, atol=1e-11)
     np.testing.assert_allclose(dense(scatter.spectrum()), S_t, atol=1e-10)
     np.testing.assert_allclose(scatter.trace, np.trace(S_t))
+
+
+@pytest.mark.parametrize("form", [Scatter, RowScatter, ImplicitScatter])
+@pytest.mark.parametrize("block", [5, 10**6])
+def test_squared_norm_is_that_of_the_total_scatter(form, block, monkeypatch):
+    monkeypatch.setattr(_rows, "_BLOCK", block)
+    X, Y = made(40, 12, unlabelled=0.2)
+    X[:, :8] *= np.random.default_rng(1).random((40, 8)) < 0.3
+    X[:, 10] += 1e4
+    scatter = form.of(sparse.csr_array(X), *weighted(Y))
+    S_t = by_definition(X, Y)[2]
+    assert scatter.squared_norm == pytest.approx(np.sum(S_t**2), rel=1e-9)
+    total = Scatter.of(sparse.csr_array(X), *weighted(Y)).total
+    np.testing.assert_allclose(total, S_t, atol=1e-7)
 
 
 def test_total_is_between_plus_a_positive_within():

@@ -84,12 +84,13 @@ class ImplicitDifference:
             return (a * (F @ (F.T @ V)) - b * S.matmul(V)) / S.weight
 
         A = LinearOperator((p, p), matvec=product, matmat=product, dtype=np.float64)
-        start = np.random.RandomState(0).standard_normal(p)
+        # In the range of S_t, and so is what follows, but for rounding.
+        start = S.matmul(np.random.RandomState(0).standard_normal((p, 1)))[:, 0]
         try:
             values, G = eigsh(A, k, which="LA", v0=start, maxiter=_MAX_RESTARTS)
         except ArpackNoConvergence as error:
             raise self._too_many(k, int(np.sum(error.eigenvalues > 0))) from error
-        # Where S_t is singular, zero is an eigenvalue of the whole space, but not of its range.
+        # Where S_t is singular, rounding may lead to the eigenvalue zero of what is beside.
         varying = self._variances(G) > RANGE_RTOL * S.trace
         if not varying.all():
             raise self._too_many(k, int(varying.sum()))

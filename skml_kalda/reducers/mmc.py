@@ -45,9 +45,9 @@ class MMC(ScatterDifferenceReducer):
     -----
     At most as many eigenvalues are positive as there are classes, minus one; on data with
     several labels per row often none. The result depends on the scaling of the features. The
-    problem is solved on the range of :math:`S_t`, from the spectrum of :math:`S_t`: for
-    sparse X, too, the scatter matrix of the features (or of the rows, if they are fewer) is
-    formed.
+    problem is solved on the range of :math:`S_t`. For large sparse X the directions are found
+    by the Lanczos method; those of least variance, which it cannot tell from directions of
+    none, are refused.
 
     References
     ----------
