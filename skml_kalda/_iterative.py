@@ -20,9 +20,10 @@ _WORK = 2**25
 def ridge_solve(scatter: ImplicitScatter, ridge: float, right: Array) -> Array:
     """Solve (S_t + γI) W = right, in the range of S_t, to a relative residual of 1e-12.
 
-    With γ > 0 the diagonal is the preconditioner. Without a ridge there is none: from zero,
-    plain conjugate gradients stay in the range of S_t, and so end at the solution of least
-    norm, where the others end at one that depends on the preconditioner.
+    With γ > 0 and n ≥ p the diagonal is the preconditioner. Otherwise there is none: plain
+    conjugate gradients stay in the range of S_t. Without a ridge they so end at the solution
+    of least norm, and with fewer rows than features they see nothing of the eigenvalue γ
+    beside the range, which costs more iterations than the diagonal saves.
     """
     W, settled = solve(scatter, ridge, right, CG_MAX_ITER)
     if not settled:
@@ -34,7 +35,8 @@ def solve(
     scatter: ImplicitScatter, ridge: float, right: Array, max_iter: int
 ) -> tuple[Array, bool]:
     """Do the same in at most `max_iter` products, and tell whether that was enough."""
-    inverse = 1 / (scatter.diagonal + ridge)[:, None] if ridge else None
+    regular = ridge > 0 and scatter.n_samples >= scatter.n_features
+    inverse = 1 / (scatter.diagonal + ridge)[:, None] if regular else None
     W, settled = np.empty_like(right), True
     for columns in _column_blocks(scatter.rows.shape, right.shape[1]):
         W[:, columns], done = _conjugate_gradients(

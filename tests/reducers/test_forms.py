@@ -9,7 +9,7 @@ from scipy import linalg, sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from skml_kalda import LDA, RLDA, MultiLabelKaLDA, framework, scatter_form
+from skml_kalda import LDA, MLSI, RLDA, MultiLabelKaLDA, framework, scatter_form
 from skml_kalda._labels import indicator, omega_weighted
 from skml_kalda._scatter import ImplicitScatter, RowScatter, Scatter, cheapest_form, scatter_of
 from tests.conftest import made
@@ -28,10 +28,14 @@ REDUCERS = {
     "kaLDA-free-shrunk": MultiLabelKaLDA(constraint="none", shrinkage=0.2),
     "kaLDA-free-sphered": MultiLabelKaLDA(constraint="none", shrinkage=1.0),
     "kaLDA-free-auto": MultiLabelKaLDA(constraint="none", shrinkage="auto"),
+    "MLSI-ridge": MLSI(ridge=0.5, beta=0.7),
+    "MLSI-none": MLSI(ridge=0.0, scale=False),
+    "MLSI-labels": MLSI(beta=1),
+    "MLSI-data": MLSI(beta=0, ridge=0.1),
     **BASELINES,
 }
 # Needs every eigenvalue of S_t, the least included.
-NEVER_IMPLICIT = {"MLSI-direct", "MLSI-inverse"}
+NEVER_IMPLICIT = {"MLSI-inverse"}
 # Take directions of little variance. Where S_t is singular, there are others of none, and
 # products with S_t may or may not tell them apart: refused rather than guessed.
 AT_TIMES_IMPLICIT = {"MMC", "SDPLDA", "TraceRatio"}
