@@ -58,7 +58,12 @@ def warn_unsettled() -> None:
 
 
 def solve_dual(
-    scatter: ImplicitScatter, right: Array, scale: float, shift: Array, tol: float
+    scatter: ImplicitScatter,
+    right: Array,
+    scale: float,
+    shift: Array,
+    tol: float,
+    max_iter: int,
 ) -> Array:
     """Find U for which Z = TᵀU solves (scale S_t + shift_j) z_j = Tᵀ right_j.
 
@@ -73,8 +78,8 @@ def solve_dual(
         Right-hand sides before the product with Tᵀ.
     scale, shift : float, array of shape (q,)
         Not negative.
-    tol : float
-        Residual relative to the right-hand side.
+    tol, max_iter : float, int
+        Stops at this residual relative to the right-hand side, or after so many products.
     """
     T = scatter.rows
     U = np.zeros_like(right)
@@ -83,7 +88,7 @@ def solve_dual(
         primal = T.T @ residual
         dual, direction = residual.copy(), primal.copy()
         size = start = _dots(primal, primal)
-        for _ in range(CG_MAX_ITER):
+        for _ in range(max_iter):
             if np.all(size <= tol**2 * start):
                 break
             image = T @ direction

@@ -29,9 +29,9 @@ from skml_kalda._scatter import Array
 from skml_kalda._solvers import Reason, Solution, Stop, maximize, stalled
 
 # New columns of V need no more than the right direction.
-_COLUMN_TOL = 0.03
+_COLUMN_TOL, _COLUMN_MAX_ITER = 0.03, 200
 _FIT_MAX_ITER = 300
-_MAX_ROUNDS = 50
+_MAX_ROUNDS = 30
 # V has about this many columns for each of G; then it starts again from G and the axes.
 _WIDTH = 8
 
@@ -76,13 +76,14 @@ class Shrunk(NamedTuple):
         """The multiple of I."""
         return self.shrinkage * self.scatter.trace / self.scatter.n_features
 
-    def solve(self, right: Array, shift: Array, tol: float) -> Array:
+    def solve(self, right: Array, shift: Array, tol: float, max_iter: int) -> Array:
         """Solve (S + shift_j) z_j = Tᵀ right_j for z = Tᵀu; returns u."""
-        return solve_dual(self.scatter, right, 1 - self.shrinkage, self.floor + shift, tol)
+        scale = 1 - self.shrinkage
+        return solve_dual(self.scatter, right, scale, self.floor + shift, tol, max_iter)
 
     def axes(self) -> Subspace:
         """The directions of LDA, S⁻¹ range(S_b)."""
-        U = self.solve(self.pull, np.zeros(self.pull.shape[1]), CG_TOL)
+        U = self.solve(self.pull, np.zeros(self.pull.shape[1]), CG_TOL, CG_MAX_ITER)
         F = self.scatter.between @ self.turn
         R = F.T @ (self.scatter.rows.T @ U)
         values, Q = positive_eigenpairs((R + R.T) / 2, 10 * CG_TOL)
@@ -186,6 +187,7 @@ def _new_columns(shrunk: Shrunk, G: Array, dual: Array) -> tuple[float, Array]:
     mu, Q = np.linalg.eigh(root[:, None] * (multiplier + multiplier.T) / 2 * root)
     right = (gradient * root) @ Q / curvature
     # A negative shift would leave no positive definite system; zero is near enough.
-    columns = shrunk.solve(right, np.maximum(mu, 0) / curvature, _COLUMN_TOL)
+    shift = np.maximum(mu, 0) / curvature
+    columns = shrunk.solve(right, shift, _COLUMN_TOL, _COLUMN_MAX_ITER)
     slope = curvature * np.vdot(T.T @ right, T.T @ columns)
     return float(slope), columns
