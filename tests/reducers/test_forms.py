@@ -9,6 +9,7 @@ from scipy import linalg, sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
+from benchmarks.speed.reducers import sparse_data
 from skml_kalda import LDA, MLSI, RLDA, MultiLabelKaLDA, framework, scatter_form
 from skml_kalda._labels import indicator, omega_weighted
 from skml_kalda._scatter import ImplicitScatter, RowScatter, Scatter, cheapest_form, scatter_of
@@ -227,6 +228,20 @@ def test_implicit_optimum_is_that_of_pymanopt(shrinkage):
     J = np.trace(G.T @ S_b @ G) / linalg.norm(G.T @ S_t @ G)
     assert pytest.approx(kalda.objective_, rel=1e-10) == J
     assert (np.diff(kalda.objective_history_) >= -1e-14).all()
+
+
+@pytest.mark.parametrize("shrinkage", [None, 0.1])
+@pytest.mark.parametrize("shape", [(800, 300), (250, 300)], ids=["tall", "wide"])
+def test_a_few_rounds_reach_the_maximum_in_many_dimensions(shrinkage, shape):
+    X, Y = sparse_data(*shape, K=6, words=20)
+    kalda = MultiLabelKaLDA(shrinkage=shrinkage)
+    moments = clone(kalda).fit(X, Y)
+    with scatter_form("implicit"):
+        kalda.fit(X, Y)
+    assert kalda.converged_
+    assert kalda.n_iter_ <= 14  # of five columns each: far from all dimensions
+    assert kalda.objective_ == pytest.approx(moments.objective_, rel=1e-12)
+    np.testing.assert_allclose(kalda.components_, moments.components_, atol=1e-7)
 
 
 def test_dependent_features_add_no_directions_of_their_own():
