@@ -61,11 +61,11 @@ def solve_dual(
     scatter: ImplicitScatter,
     right: Array,
     scale: float,
-    shift: Array,
+    shift: float,
     tol: float,
     max_iter: int,
 ) -> Array:
-    """Find U for which Z = TᵀU solves (scale S_t + shift_j) z_j = Tᵀ right_j.
+    """Find U for which Z = TᵀU solves (scale S_t + shift I) Z = Tᵀ right.
 
     Every vector of these conjugate gradients is kept as Tᵀ of one with n entries: Z is in the
     range of S_t whatever the rounding, however often what is left of it is solved for again.
@@ -76,7 +76,7 @@ def solve_dual(
         Gives T and S_t = TᵀT.
     right : array of shape (n, q)
         Right-hand sides before the product with Tᵀ.
-    scale, shift : float, array of shape (q,)
+    scale, shift : float
         Not negative.
     tol, max_iter : float, int
         Stops at this residual relative to the right-hand side, or after so many products.
@@ -84,7 +84,7 @@ def solve_dual(
     T = scatter.rows
     U = np.zeros_like(right)
     for columns in _column_blocks(T.shape, right.shape[1]):
-        residual, shifted = right[:, columns].copy(), shift[columns]
+        residual = right[:, columns].copy()
         primal = T.T @ residual
         dual, direction = residual.copy(), primal.copy()
         size = start = _dots(primal, primal)
@@ -92,10 +92,10 @@ def solve_dual(
             if np.all(size <= tol**2 * start):
                 break
             image = T @ direction
-            bend = scale * _dots(image, image) + shifted * _dots(direction, direction)
+            bend = scale * _dots(image, image) + shift * _dots(direction, direction)
             step = _ratio(size, bend)
             U[:, columns] += step * dual
-            residual -= step * (scale * image + shifted * dual)
+            residual -= step * (scale * image + shift * dual)
             primal = T.T @ residual
             before, size = size, _dots(primal, primal)
             turn = _ratio(size, before)

@@ -1,10 +1,9 @@
 """kaLDA for data too large for the spectrum of S_t: exact solutions in growing subspaces.
 
-With S the shrunk S_t, a stationary G solves c S G D + G Λ = 2 S_b G / ‖D‖_F, where Λ = Gᵀ∇J and
-c is the curvature of J (see `_alignment`). Once D^(-½) Λ D^(-½) is diagonal, the columns come
-apart: each lies in (c S + μ_j)⁻¹ range(S_b). So the problem is solved in a subspace V that
-holds the axes of LDA, S⁻¹ range(S_b); the gradient there gives new shifts μ_j, and
-(c S + μ_j)⁻¹ times the gradient new columns of V. A handful of rounds reach rounding.
+The problem is solved in a subspace V that holds the axes of LDA, S⁻¹ range(S_b) with S the
+shrunk S_t. The gradient of J in the space of the data tells whether that is the solution; if
+not, S⁻¹ times the gradient gives V new columns. S Z D is what dominates the Hessian of J (see
+`_alignment`), so that about ten rounds reach rounding.
 
 J would gain from directions in which the training data do not vary at all, and rounding
 leads there: so every vector is kept as Tᵀ of a vector with n entries, which cannot leave the
@@ -76,14 +75,14 @@ class Shrunk(NamedTuple):
         """The multiple of I."""
         return self.shrinkage * self.scatter.trace / self.scatter.n_features
 
-    def solve(self, right: Array, shift: Array, tol: float, max_iter: int) -> Array:
-        """Solve (S + shift_j) z_j = Tᵀ right_j for z = Tᵀu; returns u."""
+    def solve(self, right: Array, tol: float, max_iter: int) -> Array:
+        """Solve S Z = Tᵀ right for Z = TᵀU; returns U."""
         scale = 1 - self.shrinkage
-        return solve_dual(self.scatter, right, scale, self.floor + shift, tol, max_iter)
+        return solve_dual(self.scatter, right, scale, self.floor, tol, max_iter)
 
     def axes(self) -> Subspace:
         """The directions of LDA, S⁻¹ range(S_b)."""
-        U = self.solve(self.pull, np.zeros(self.pull.shape[1]), CG_TOL, CG_MAX_ITER)
+        U = self.solve(self.pull, CG_TOL, CG_MAX_ITER)
         F = self.scatter.between @ self.turn
         R = F.T @ (self.scatter.rows.T @ U)
         values, Q = positive_eigenpairs((R + R.T) / 2, 10 * CG_TOL)
@@ -172,22 +171,14 @@ def maximize_in_subspaces(
 
 
 def _new_columns(shrunk: Shrunk, G: Array, dual: Array) -> tuple[float, Array]:
-    """Solve c S Z D + Z Λ = gradient, roughly; with the squared length of the gradient."""
-    scatter, T = shrunk.scatter, shrunk.scatter.rows
-    b = (scatter.between @ shrunk.turn).T @ G
+    """Solve S Z D = gradient / curvature, roughly; with the squared length of the gradient."""
+    T = shrunk.scatter.rows
+    b = (shrunk.scatter.between @ shrunk.turn).T @ G
     C = (1 - shrunk.shrinkage) * (T @ G) + shrunk.floor * dual  # S G = Tᵀ C
     d = np.sum(G * (T.T @ C), axis=0)
     norm = linalg.norm(d)
     curvature = 2 * np.vdot(b, b) / norm**3
-    gradient = (2 / norm) * (shrunk.pull @ b)
-    gradient -= C * (curvature * d)
-    multiplier = G.T @ (T.T @ gradient)
-    gradient -= dual @ multiplier
-    root = 1 / np.sqrt(d)
-    mu, Q = np.linalg.eigh(root[:, None] * (multiplier + multiplier.T) / 2 * root)
-    right = (gradient * root) @ Q / curvature
-    # A negative shift would leave no positive definite system; zero is near enough.
-    shift = np.maximum(mu, 0) / curvature
-    columns = shrunk.solve(right, shift, _COLUMN_TOL, _COLUMN_MAX_ITER)
-    slope = curvature * np.vdot(T.T @ right, T.T @ columns)
-    return float(slope), columns
+    gradient = (2 / norm) * (shrunk.pull @ b) - C * (curvature * d)
+    gradient -= dual @ (G.T @ (T.T @ gradient))
+    columns = shrunk.solve(gradient / (curvature * d), _COLUMN_TOL, _COLUMN_MAX_ITER)
+    return float(np.vdot(T.T @ gradient, T.T @ columns)), columns
