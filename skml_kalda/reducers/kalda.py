@@ -106,6 +106,12 @@ class MultiLabelKaLDA(BaseReducer):
     of :math:`S_t`, because directions in which the training data do not vary would fit it
     at will. Rows without labels count for nothing.
 
+    For large sparse X neither the spectrum of :math:`S_t` nor any square array is formed: the
+    closed form is one system with K right-hand sides, and the orthonormal problem is solved
+    in a growing subspace, whose rounds `n_iter_` then counts. It has at most as many
+    directions as the classes can tell apart, and wants some shrinkage to be quick. See
+    :func:`skml_kalda.scatter_form`.
+
     References
     ----------
     .. [1] S. Zheng and C. Ding, "Kernel alignment inspired linear discriminant analysis",
