@@ -23,12 +23,14 @@ from sklearn.model_selection import KFold
 from sklearn.preprocessing import StandardScaler
 
 from skml_kalda import KernelKaLDACV, MultiLabelKaLDACV
+from skml_kalda._density import Density
 from skml_kalda._labels import omega_weighted
+from skml_kalda._moments import Spectrum
 from skml_kalda._votes import neighbor_votes
 from skml_kalda.datasets import load_dataset
 from skml_kalda.reducers._scoring import _OF_MATRICES
 from skml_kalda.reducers._selection import Grid
-from skml_kalda.reducers._shrinkage import generalised_cross_validation, oracle_approximating
+from skml_kalda.reducers._shrinkage import generalised_cross_validation
 
 RESULTS = Path(__file__).parent / "results"
 DENSE = ("emotions", "yeast", "scene", "msrc-mom", "msrc-sift")
@@ -118,7 +120,6 @@ def chosen_by(rules, reducer, scatter, project, near, labels):
     if not rules:
         return []
     values, basis = scatter.spectrum()
-    factor = np.asarray(basis.T @ scatter.between).T
     weighted = omega_weighted(labels, np.ones(labels.shape[0]))
     # Rotated rows of the weight of their labels: their covariance is S_t, on its range.
     rows = project(near, basis if isinstance(basis, np.ndarray) else basis @ np.eye(len(values)))
@@ -127,7 +128,7 @@ def chosen_by(rules, reducer, scatter, project, near, labels):
     chosen = [
         oracle_approximating(scatter, values),
         ledoit_wolf_shrinkage(rows, assume_centered=True),
-        generalised_cross_validation(scatter, values, factor),
+        generalised_cross_validation(scatter, Density.all_of(scatter, Spectrum(values, basis))),
     ]
     if "CV" in rules:
         search = reducer.set_params(shrinkages=FIXED, n_neighbors=NEIGHBORS, cv=3)
@@ -135,6 +136,16 @@ def chosen_by(rules, reducer, scatter, project, near, labels):
             warnings.simplefilter("ignore")  # classes without rows
             chosen.append(search.fit(near, labels).best_params_["shrinkage"])
     return chosen
+
+
+def oracle_approximating(scatter, values):
+    """Shrinkage of Chen et al., the best in mean square for Gaussian rows."""
+    p = scatter.n_features
+    n = np.trace(scatter.gram)  # Σ ρ_i‖y_i/ρ_i‖²: the number of labelled rows
+    spread = np.sum(values**2) / p**2
+    level = (np.sum(values) / p) ** 2
+    excess = (n + 1) * (spread - level / p)
+    return 1.0 if excess <= 0 else min(1.0, float((spread + level) / excess))
 
 
 def regrets(results, space, score):

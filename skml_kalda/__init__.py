@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from skml_kalda import framework
+from skml_kalda._scatter import scatter_form
 from skml_kalda.reducers import (
     CCA,
     LDA,
@@ -54,6 +55,7 @@ __all__ = [
     "MultiLabelKaLDACV",
     "TraceRatio",
     "framework",
+    "scatter_form",
 ]
 
 

@@ -17,7 +17,6 @@ from sklearn.base import (
 )
 from sklearn.utils import Tags, check_consistent_length
 from sklearn.utils._param_validation import Interval
-from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import (
     _check_sample_weight,
@@ -27,6 +26,7 @@ from sklearn.utils.validation import (
 )
 
 from skml_kalda._batch import Batch
+from skml_kalda._blocks import floating, in_blocks, projected, whole_checks
 from skml_kalda._dask import batch_of_blocks, gathered, is_dask, lazy_on_dask
 from skml_kalda._grassmann import with_signs
 from skml_kalda._labels import (
@@ -104,7 +104,7 @@ class BaseReducer(
         occupied = occupied_columns(Y.matrix.T @ sample_weight, Y.classes)
         scatter = scatter_of(X, *self._weigh(X, Y.matrix[:, occupied], sample_weight))
         self._forget()
-        self._settle(scatter, Y.classes[occupied], X.dtype)
+        self._settle(scatter, Y.classes[occupied], floating(X.dtype))
         return self
 
     @available_if(lambda self: not self._why_no_stream())
@@ -154,16 +154,15 @@ class BaseReducer(
         """
         check_is_fitted(self)
         X = validate_data(
-            self, X, accept_sparse=("csr", "csc"), dtype=[np.float64, np.float32], reset=False
+            self, X, accept_sparse=("csr", "csc"), reset=False, **whole_checks(in_blocks(X))
         )
         return self._project(X)
 
     def _project(self, X: Any) -> Array:
-        components = self.components_.astype(X.dtype, copy=False)
+        dtype = floating(X.dtype)
         # Centred after the projection: X is neither copied nor made dense.
-        offset = (self.mean_ @ self.components_.T).astype(X.dtype, copy=False)
-        projected: Array = safe_sparse_dot(X, components.T, dense_output=True) - offset
-        return projected
+        offset = (self.mean_ @ self.components_.T).astype(dtype, copy=False)
+        return projected(X, self.components_.astype(dtype, copy=False), offset)
 
     def inverse_transform(self, X: Any) -> Any:
         """Map projected data back: the nearest point that has this projection.
@@ -216,9 +215,9 @@ class BaseReducer(
             self,
             X,
             accept_sparse="csr",
-            dtype=[np.float64, np.float32],
             ensure_min_samples=min_samples,
             reset=reset,
+            **whole_checks(in_blocks(X) and not self._why_no_stream()),
         )
         check_consistent_length(X, Y.matrix)
         return X, Y, _row_weights(gathered(sample_weight), X, batch=min_samples == 1)
@@ -229,7 +228,7 @@ class BaseReducer(
         X, Y, sample_weight = self._validate(X, y, sample_weight, reset=reset, min_samples=1)
         columns = Y.matrix.shape[1] if Y.is_matrix else None
         scatter = Scatter.of(X, *self._weigh(X, Y.matrix, sample_weight))
-        return Batch(scatter, Y.classes, columns, X.dtype)
+        return Batch(scatter, Y.classes, columns, floating(X.dtype))
 
     def _settle(self, scatter: AnyScatter, classes: NDArray[Any], dtype: np.dtype[Any]) -> None:
         """Compute the directions of all rows seen."""

@@ -111,6 +111,14 @@ def _from_labels(y: NDArray[Any]) -> Indicator:
 
 
 def _from_matrix(y: Any) -> Indicator:
+    rows = max(2**20 // max(y.shape[1], 1), 1)
+    # Dense y, which may be mapped from a file, is never turned into floats as a whole.
+    parts = [y[i : i + rows] for i in range(0, y.shape[0], rows)] or [y]
+    matrix = sparse.vstack([_checked(part) for part in parts], format="csr")
+    return Indicator(matrix, np.arange(matrix.shape[1]), is_matrix=True)
+
+
+def _checked(y: Any) -> sparse.csr_array:
     values = y.data if sparse.issparse(y) else y
     valid = np.isin(values, (0, 1))
     if not valid.all():
@@ -120,7 +128,7 @@ def _from_matrix(y: Any) -> Indicator:
         )
     matrix = sparse.csr_array(y.astype(np.float64))
     matrix.eliminate_zeros()
-    return Indicator(matrix, np.arange(matrix.shape[1]), is_matrix=True)
+    return matrix
 
 
 def occupied_columns(label_weight: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.intp]:

@@ -7,17 +7,17 @@ B-orthonormal eigenvectors with eigenvalues Λ, and there are no others of λ > 
 
 from __future__ import annotations
 
-import warnings
 from functools import singledispatch
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from scipy import linalg
-from sklearn.exceptions import ConvergenceWarning
 
 from skml_kalda._grassmann import orthonormal, settle_ties
+from skml_kalda._implicit import ImplicitScatter
+from skml_kalda._iterative import CG_TOL, ridge_solve
 from skml_kalda._moments import RANGE_RTOL, positive
-from skml_kalda._scatter import AnyScatter, Array, ImplicitScatter, RowScatter, Scatter
+from skml_kalda._scatter import AnyScatter, Array, RowScatter, Scatter
 
 Normalization: TypeAlias = Literal["B", "within", "unit", "sqrt_eig", "qr"]
 
@@ -26,8 +26,6 @@ RANK_RTOL = 1e-12
 # A solve loses as many digits as the condition of B has; worse than this, S_t is cut to its
 # range first.
 _RCOND = 1e-6
-CG_TOL = 1e-10
-CG_MAX_ITER = 1000
 
 
 class Pencil(NamedTuple):
@@ -56,16 +54,19 @@ def solve_pencil(scatter: AnyScatter, L: Array, ridge: float) -> Pencil:
     ridge : float
         γ ≥ 0.
     """
-    R = ridge_weights(scatter, ridge) @ L
+    L = L @ varying(L.T @ scatter.label_scatter @ L)
+    R = ridge_weights(scatter, ridge, L)
     T = L.T @ (scatter.cross.T @ R)
-    values, Q = positive_eigenpairs((T + T.T) / 2, RANK_RTOL)
+    # What is solved by iteration is known to its tolerance, not to rounding.
+    rtol = 10 * CG_TOL if isinstance(scatter, ImplicitScatter) else RANK_RTOL
+    values, Q = positive_eigenpairs((T + T.T) / 2, rtol)
     G = (R @ Q) / np.sqrt(values)
     return Pencil(values, settle_ties(values, G, -G, values.max(initial=0.0)))
 
 
 def solve_orthonormal(scatter: AnyScatter, L: Array) -> Pencil:
     """Solve A g = λ g: the same for B = I."""
-    L = L @ _varying(L.T @ scatter.label_scatter @ L)
+    L = L @ varying(L.T @ scatter.label_scatter @ L)
     left, singular, _ = linalg.svd(scatter.cross @ L, full_matrices=False)
     keep = singular > RANGE_RTOL * singular.max(initial=0)
     return Pencil(singular[keep] ** 2, left[:, keep])
@@ -97,45 +98,40 @@ def _unexplained(values: Array) -> Array:
     return rest
 
 
-def ridge_weights(scatter: AnyScatter, ridge: float) -> Array:
-    """W = (S_t + γI)⁺ Σ w_i (x_i − m) b_iᵀ, shape (p, K): one solve, K right-hand sides."""
-    W = _solve(scatter, ridge)
-    return _solve_on_range(scatter, ridge) if W is None else W
+def ridge_weights(scatter: AnyScatter, ridge: float, L: Array) -> Array:
+    """W = (S_t + γI)⁺ Σ w_i (x_i − m) b_iᵀ L, shape (p, q): one solve, q right-hand sides."""
+    if isinstance(scatter, ImplicitScatter):
+        return ridge_solve(scatter, ridge, scatter.cross @ L)
+    W = _solve(scatter, ridge, L)
+    return _solve_on_range(scatter, ridge, L) if W is None else W
 
 
 def regression(scatter: AnyScatter, ridge: float) -> Array:
     """Ridge weights of the label combinations that vary, shape (p, rank); same W Wᵀ."""
-    return ridge_weights(scatter, ridge) @ _varying(scatter.label_scatter)
+    return ridge_weights(scatter, ridge, varying(scatter.label_scatter))
 
 
-def _solve_on_range(scatter: AnyScatter, ridge: float) -> Array:
+def _solve_on_range(scatter: Scatter | RowScatter, ridge: float, L: Array) -> Array:
     values, basis = scatter.spectrum()
-    return np.asarray(basis @ ((basis.T @ scatter.cross) / (values + ridge)[:, None]))
+    return np.asarray(basis @ ((basis.T @ scatter.cross @ L) / (values + ridge)[:, None]))
 
 
 @singledispatch
-def _solve(scatter: Any, ridge: float) -> Array | None:
+def _solve(scatter: Any, ridge: float, L: Array) -> Array | None:
     """Solve without a spectrum; None if S_t + γI is too near to singular for that."""
     raise NotImplementedError
 
 
 @_solve.register(Scatter)
-def _(scatter: Scatter, ridge: float) -> Array | None:
-    return _cholesky_solve(scatter.total, ridge, scatter.cross)
+def _(scatter: Scatter, ridge: float, L: Array) -> Array | None:
+    return _cholesky_solve(scatter.total, ridge, scatter.cross @ L)
 
 
 @_solve.register(RowScatter)
-def _(scatter: RowScatter, ridge: float) -> Array | None:
+def _(scatter: RowScatter, ridge: float, L: Array) -> Array | None:
     # (TᵀT + γI)⁻¹Tᵀ = Tᵀ(TTᵀ + γI)⁻¹
-    dual = _cholesky_solve(scatter.kernel, ridge, scatter.targets)
+    dual = _cholesky_solve(scatter.kernel, ridge, scatter.targets @ L)
     return None if dual is None else np.asarray(scatter.rows.T @ dual)
-
-
-@_solve.register(ImplicitScatter)
-def _(scatter: ImplicitScatter, ridge: float) -> Array | None:
-    if ridge == 0:
-        return None
-    return _conjugate_gradients(scatter, ridge)
 
 
 def _cholesky_solve(S: Array, ridge: float, right: Array) -> Array | None:
@@ -153,38 +149,7 @@ def _cholesky_solve(S: Array, ridge: float, right: Array) -> Array | None:
     return solution
 
 
-def _conjugate_gradients(scatter: ImplicitScatter, ridge: float) -> Array:
-    """Conjugate gradients for all columns side by side, preconditioned by the diagonal."""
-    inverse = 1 / (scatter.diagonal + ridge)[:, None]
-    W = np.zeros_like(scatter.cross)
-    residual = scatter.cross.copy()
-    direction = inverse * residual
-    size = start = np.sum(residual * direction, axis=0)
-    for _ in range(CG_MAX_ITER):
-        if np.all(size <= CG_TOL**2 * start):
-            return W
-        product = scatter.matmul(direction) + ridge * direction
-        step = _ratio(size, np.sum(direction * product, axis=0))
-        W += step * direction
-        residual -= step * product
-        preconditioned = inverse * residual
-        before, size = size, np.sum(residual * preconditioned, axis=0)
-        direction = preconditioned + _ratio(size, before) * direction
-    warnings.warn(
-        f"The ridge solve did not converge in {CG_MAX_ITER} iterations: increase ridge, or put "
-        "a scaler such as MaxAbsScaler in front.",
-        ConvergenceWarning,
-        stacklevel=2,
-    )
-    return W
-
-
-def _ratio(numerator: Array, denominator: Array) -> Array:
-    """Quotient, zero for the columns that are solved exactly."""
-    return np.divide(numerator, denominator, out=np.zeros_like(numerator), where=denominator > 0)
-
-
-def _varying(N: Array) -> Array:
+def varying(N: Array) -> Array:
     """Basis of the range of N = Lᵀ Σ w_i (b_i − b̄)(b_i − b̄)ᵀ L, shape (q, rank).
 
     F vanishes on the rest, such as the sum of one-hot labels, whatever X is; solved for, it

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -10,6 +12,9 @@ from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
 Array: TypeAlias = NDArray[np.floating[Any]]
+
+# Multiplications of one block of a sparse product: bounds its memory to some hundred MB.
+_BLOCK = 2**24
 
 
 class CentredRows(LinearOperator):
@@ -49,13 +54,25 @@ class CentredRows(LinearOperator):
 
     def total(self) -> Array:
         """TᵀT, shape (p, p)."""
+        offset, weight = self._offset, self.weight.sum()
+        total = np.empty((self.shape[1], self.shape[1]))
+        for columns, block in self._gram():
+            total[columns] = block.toarray()
+            total[columns] -= weight * np.outer(offset[columns], offset)
+        return total
+
+    def _gram(self) -> Iterator[tuple[slice, Any]]:
+        """XᵀΩX, as sparse blocks of rows, each with at most _BLOCK multiplications."""
         X = self.X
         # Only the values are copied: the weighted rows share the pattern of X.
-        values = X.data * np.repeat(self.weight, np.diff(X.indptr))
+        stored = np.diff(X.indptr)
+        values = X.data * np.repeat(self.weight, stored)
         weighted = sparse.csr_array((values, X.indices, X.indptr), shape=X.shape)
-        total: Array = (X.T @ weighted).toarray()
-        total -= self.weight.sum() * np.outer(self._offset, self._offset)
-        return total
+        features = sparse.csr_array(X.T)
+        work = np.cumsum(features.astype(bool).astype(np.float64) @ stored) // _BLOCK
+        edges = np.flatnonzero(np.diff(work, prepend=-1, append=np.inf))
+        for start, stop in pairwise(edges):
+            yield slice(start, stop), features[start:stop] @ weighted
 
     def kernel(self) -> Array:
         """TTᵀ, shape (n, n)."""

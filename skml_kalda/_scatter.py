@@ -7,23 +7,32 @@ regression-like methods take w_i = 1 and b_i = y_i.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from operator import add
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
 from scipy.sparse.linalg import aslinearoperator
+from sklearn.utils import assert_all_finite
 
+from skml_kalda._blocks import row_blocks
+from skml_kalda._implicit import ImplicitScatter as ImplicitScatter
 from skml_kalda._moments import Moments, Spectrum, label_gram, label_moments, positive
 from skml_kalda._rows import Array as Array
 from skml_kalda._rows import CentredRows, weighted_mean
 
-# A square array of this many rows, 200 MB, is the largest that sparse data are turned into.
-LARGE = 5_000
+# The largest side of a square array that sparse data are turned into, 3.2 GB.
+LARGE = 20_000
+# Operations on a square array that cost as much as a solve by iteration does for each stored
+# entry and label.
+DEAR = 4_000
 
 
 @dataclass(frozen=True)
@@ -46,18 +55,22 @@ class Scatter(Moments):
         weight : array of shape (n,)
             w_i ≥ 0.
         """
+        _check_fits(X.shape[1])
         if sparse.issparse(X):
             return cls._of_sparse(X, labels, weight)
-        blocks = list(_blocks(X))
-        # One workspace for all blocks: fresh memory for each would cost as much as its sums.
-        work = np.empty((min(len(X), blocks[0].stop), X.shape[1]))
-        return reduce(add, (cls._of_dense(X[i], labels[i], weight[i], work) for i in blocks))
+        work: list[Array] = []
+        # Blocks large enough to hide the p × p merge.
+        blocks = row_blocks(X, at_least=2048)
+        return reduce(add, (cls._of_dense(x, labels[i], weight[i], work) for i, x in blocks))
 
     @classmethod
-    def _of_dense(cls, X: Array, labels: Any, weight: Array, work: Array) -> Scatter:
+    def _of_dense(cls, X: Array, labels: Any, weight: Array, work: list[Array]) -> Scatter:
         mean = weighted_mean(X, weight)
         root = np.sqrt(weight)
-        T = np.subtract(X, mean, out=work[: len(X)])  # Ω^½ X̃
+        if not work:
+            # One workspace for all blocks: fresh memory for each would cost as much as its sums.
+            work.append(np.empty(X.shape))
+        T = np.subtract(X, mean, out=work[0][: len(X)])  # Ω^½ X̃
         if np.any(root != 1):
             T *= root[:, None]
         cross = ((sparse.diags_array(root) @ labels).T @ T).T
@@ -133,6 +146,7 @@ class RowScatter(Moments):
     @classmethod
     def of(cls, X: Any, labels: Any, weight: Array) -> RowScatter:
         """Keep the centred rows of X; parameters as in :meth:`Scatter.of`."""
+        _check_fits(X.shape[0])
         rows: Any
         root = np.sqrt(weight)[:, None]
         label_mean = np.asarray(labels.T @ weight) / weight.sum()
@@ -141,8 +155,11 @@ class RowScatter(Moments):
             rows = CentredRows(X, weight)
             mean, kernel = rows.mean, rows.kernel()
         else:
-            mean = weighted_mean(X, weight)
-            rows = root * np.subtract(X, mean, dtype=np.float64)
+            rows = np.array(X, dtype=np.float64)
+            assert_all_finite(rows, input_name="X")
+            mean = weighted_mean(rows, weight)
+            rows -= mean
+            rows *= root
             kernel = rows @ rows.T
         head = label_moments(labels, weight, mean)
         return cls(*head, rows.T @ targets, label_gram(labels, weight), rows, kernel, targets)
@@ -166,63 +183,88 @@ class RowScatter(Moments):
         return Spectrum(values, self.rows.T @ aslinearoperator(vectors / np.sqrt(values)))
 
 
-@dataclass(frozen=True)
-class ImplicitScatter(Moments):
-    """The scatter of many sparse rows of many features: products with S_t, no square array."""
-
-    rows: CentredRows
-    """T = Ω^½ X̃, shape (n, p)."""
-    labels: Any
-    """b_i, shape (n, K), sparse."""
-
-    @classmethod
-    def of(cls, X: Any, labels: Any, weight: Array) -> ImplicitScatter:
-        """Keep sparse X as it is; parameters as in :meth:`Scatter.of`."""
-        rows = CentredRows(X, weight)
-        head = label_moments(labels, weight, rows.mean)
-        return cls(*head, rows.cross(labels), label_gram(labels, weight), rows, labels)
-
-    @cached_property
-    def diagonal(self) -> Array:
-        """Diagonal of S_t, shape (p,)."""
-        return self.rows.squared_norms()
-
-    @cached_property
-    def trace(self) -> float:
-        """Tr S_t."""
-        return float(self.diagonal.sum())
-
-    def matmul(self, V: Array) -> Array:
-        """S_t V."""
-        product: Array = self.rows.T @ (self.rows @ V)
-        return product
-
-    def spectrum(self) -> Spectrum:
-        """Eigendecomposition of S_t on its range: needs the square array after all."""
-        form = _smaller_form(self.rows.X)
-        return form.of(self.rows.X, self.labels, self.rows.weight).spectrum()
-
-
 AnyScatter: TypeAlias = Scatter | RowScatter | ImplicitScatter
+Form: TypeAlias = Literal["auto", "moments", "rows", "implicit"]
+_FORMS: dict[Form, type[AnyScatter]] = {
+    "moments": Scatter,
+    "rows": RowScatter,
+    "implicit": ImplicitScatter,
+}
+_form: ContextVar[Form] = ContextVar("scatter_form", default="auto")
+
+
+@contextmanager
+def scatter_form(form: Form) -> Iterator[None]:
+    """Choose how `fit` keeps the scatter of the data, within a ``with`` statement.
+
+    All forms give the same directions; they differ in memory and time.
+
+    Parameters
+    ----------
+    form : {"auto", "moments", "rows", "implicit"}
+        "moments" keeps the p × p array :math:`S_t`, "rows" the n × n array of inner products
+        of the rows, "implicit" neither: sparse data are kept as they are and systems are
+        solved by iteration. "auto" takes the cheapest. `partial_fit` always adds up moments.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> from sklearn.datasets import make_multilabel_classification
+    >>> from skml_kalda import MultiLabelKaLDA, scatter_form
+    >>> X, Y = make_multilabel_classification(n_classes=4, random_state=0)
+    >>> with scatter_form("implicit"):
+    ...     kalda = MultiLabelKaLDA(constraint="none").fit(csr_array(X), Y)
+    >>> kalda.components_.shape
+    (3, 20)
+    """
+    if form not in ("auto", *_FORMS):
+        raise ValueError(f'form must be "auto", "moments", "rows" or "implicit", not {form!r}.')
+    token = _form.set(form)
+    try:
+        yield
+    finally:
+        _form.reset(token)
 
 
 def scatter_of(X: Any, labels: Any, weight: Array) -> AnyScatter:
-    """Scatter of X in the form that is smallest.
+    """Scatter of X in the form chosen by :func:`scatter_form`, or the cheapest."""
+    form = _form.get()
+    if form == "auto":
+        n, p = X.shape
+        form = cheapest_form(n, p, labels.shape[1], X.nnz if sparse.issparse(X) else None)
+    if form == "implicit" and not sparse.issparse(X):
+        raise ValueError('scatter_form("implicit") needs sparse X: use "moments" or "rows".')
+    return _FORMS[form].of(X, labels, weight)
 
-    That is p × p moments, n × n rows for n < p, or sparse X itself where both squares are
-    large.
+
+def cheapest_form(n: int, p: int, n_labels: int, nnz: int | None) -> Form:
+    """Choose the form for n rows of p features and K labels, `nnz` entries stored.
+
+    None for `nnz` means dense. A square array of the smaller side m costs m³ operations to
+    solve with; conjugate gradients cost some hundred products of 4 nnz K operations each,
+    which run an order of magnitude slower than dense ones (benchmarks/results/scale-forms.json).
     """
-    large = sparse.issparse(X) and min(X.shape) > LARGE
-    form = ImplicitScatter if large else _smaller_form(X)
-    return form.of(X, labels, weight)
+    side = min(n, p)
+    if nnz is not None and (side > LARGE or side**3 > DEAR * nnz * n_labels):
+        return "implicit"
+    return "rows" if n < p else "moments"
 
 
-def _smaller_form(X: Any) -> type[Scatter | RowScatter]:
-    return RowScatter if X.shape[0] < X.shape[1] else Scatter
+def _check_fits(side: int) -> None:
+    """Refuse a square array that the machine cannot hold, before others have to pay for it."""
+    # Two of them, and their sum.
+    needed, there = 24 * side**2, _physical_memory()
+    if needed > there:
+        raise MemoryError(
+            f"{needed / 1e9:.0f} GB are needed for {side} × {side} arrays, and this machine has "
+            f"{there / 1e9:.0f} GB. partial_fit always needs arrays of the side of the number of "
+            "features: reduce that first, for example with feature selection or hashing, or "
+            "call fit on sparse X, which needs none."
+        )
 
 
-def _blocks(X: Array) -> Iterator[slice]:
-    """Row blocks: bounded working memory, yet large enough to hide the p × p merge."""
-    n, p = X.shape
-    rows = max(2**23 // p, 2048)
-    return (slice(start, start + rows) for start in range(0, n, rows))
+def _physical_memory() -> float:
+    names = getattr(os, "sysconf_names", {})
+    if not {"SC_PHYS_PAGES", "SC_PAGE_SIZE"} <= names.keys():  # not told by Windows
+        return np.inf
+    return float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))

@@ -82,7 +82,7 @@ def maximize(objective: Alignment, start: Array, stop: Stop = _DEFAULT) -> Solut
     reason: Reason = "max_iter"
     while len(history) <= stop.max_iter:
         flat = point.slope <= stop.tol**2 * point.value
-        if flat or _stalled(point.slope, previous, point.value):
+        if flat or stalled(point.slope, previous, point.value):
             mirrored = _reflected(point)
             if mirrored is None:
                 reason = "gradient" if flat else "rounding"
@@ -94,7 +94,7 @@ def maximize(objective: Alignment, start: Array, stop: Stop = _DEFAULT) -> Solut
     return Solution(point.G, point.value, np.array(history), reason)
 
 
-def _stalled(slope: float, previous: float, value: float) -> bool:
+def stalled(slope: float, previous: float, value: float) -> bool:
     """Whether progress is lost in rounding: the gain is, and the slope no longer falls."""
     return slope <= 1e-14 * value and slope > 0.25 * previous
 

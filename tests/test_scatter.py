@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from skml_kalda import _scatter
+from skml_kalda import _rows, _scatter
 from skml_kalda._labels import indicator, omega_weighted
 from skml_kalda._scatter import RowScatter, Scatter, scatter_of
 from tests.conftest import made
@@ -59,6 +59,17 @@ def test_scatters_are_those_of_the_definition(form, store, shape):
     np.testing.assert_allclose(scatter.trace, np.trace(S_t))
 
 
+@pytest.mark.parametrize("block", [5, 10**6])
+def test_the_total_scatter_of_sparse_rows_is_put_together_from_blocks(block, monkeypatch):
+    monkeypatch.setattr(_rows, "_BLOCK", block)
+    X, Y = made(40, 12, unlabelled=0.2)
+    X[:, :8] *= np.random.default_rng(1).random((40, 8)) < 0.3
+    X[:, 10] += 1e4
+    S_t = by_definition(X, Y)[2]
+    total = Scatter.of(sparse.csr_array(X), *weighted(Y)).total
+    np.testing.assert_allclose(total, S_t, atol=1e-7)
+
+
 def test_total_is_between_plus_a_positive_within():
     X, Y = made()
     scatter = Scatter.of(X, *weighted(Y))
@@ -90,7 +101,9 @@ def test_row_blocks_do_not_show(monkeypatch):
     X, Y = made(500, 5)
     whole = Scatter.of(X, *weighted(Y))
     monkeypatch.setattr(
-        _scatter, "_blocks", lambda X: (slice(i, i + 7) for i in range(0, len(X), 7))
+        _scatter,
+        "row_blocks",
+        lambda X, at_least: ((slice(i, i + 7), X[i : i + 7]) for i in range(0, len(X), 7)),
     )
     blocks = Scatter.of(X, *weighted(Y))
     assert_same(whole, blocks)

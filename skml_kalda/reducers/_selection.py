@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 from sklearn.model_selection import ParameterGrid
 
+from skml_kalda._implicit import ImplicitScatter
 from skml_kalda._scatter import AnyScatter, Array
 from skml_kalda._votes import neighbor_counts
 from skml_kalda.reducers._scoring import NeighborScore
@@ -77,8 +78,9 @@ class Grid:
 
     def _directions(self, scatter: AnyScatter) -> tuple[Array, list[Block]]:
         """All directions side by side, and whose they are."""
-        # The spectrum is the same for all; a frozen object remembers it in this way only.
-        vars(scatter)["spectrum"] = cache(scatter.spectrum)
+        if not isinstance(scatter, ImplicitScatter):
+            # The spectrum is the same for all; a frozen object remembers it in this way only.
+            vars(scatter)["spectrum"] = cache(scatter.spectrum)
         parts: list[Array] = [np.empty((scatter.n_features, 0))]
         blocks, width = [], 0
         solve = self._closed_form if self.constraint == "none" else self._orthonormal
@@ -95,12 +97,18 @@ class Grid:
             yield G, [(c, s, k) for c, k in enumerate(sizes) if k <= G.shape[1]]
 
     def _orthonormal(self, scatter: AnyScatter) -> Iterator[tuple[Array, list[tuple[int, ...]]]]:
-        rank = len(scatter.spectrum().values)
+        rank = _most_components(scatter)
         for s, shrinkage in enumerate(self.shrinkage):
             for c, k in enumerate(self.n_components):
                 if k is None or k <= rank:
                     G = MultiLabelKaLDA(k, shrinkage=shrinkage)._directions(scatter)
                     yield G, [(c, s, G.shape[1])]
+
+
+def _most_components(scatter: AnyScatter) -> int:
+    if isinstance(scatter, ImplicitScatter):
+        return scatter.n_classes - 1
+    return len(scatter.spectrum().values)
 
 
 def results(candidates: list[dict[str, Any]], scores: Array) -> dict[str, Any]:

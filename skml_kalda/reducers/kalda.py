@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
@@ -14,9 +15,13 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from skml_kalda._alignment import Alignment
 from skml_kalda._base import BaseReducer
+from skml_kalda._density import Density
 from skml_kalda._grassmann import diagonal_basis, polar
+from skml_kalda._implicit import NO_SPECTRUM, ImplicitScatter
+from skml_kalda._moments import Spectrum
 from skml_kalda._scatter import AnyScatter, Array
 from skml_kalda._solvers import Solution, Stop, best_of, paper_iteration
+from skml_kalda._subspace import Shrunk, lda_subspace, maximize_in_subspaces
 from skml_kalda.reducers._shrinkage import generalised_cross_validation
 
 
@@ -108,6 +113,12 @@ class MultiLabelKaLDA(BaseReducer):
     of :math:`S_t`, because directions in which the training data do not vary would fit it
     at will. Rows without labels count for nothing.
 
+    For large sparse X neither the spectrum of :math:`S_t` nor any square array is formed: the
+    closed form is one system with K right-hand sides, and the orthonormal problem is solved
+    in a growing subspace, whose rounds `n_iter_` then counts. It has at most as many
+    directions as the classes can tell apart, and wants some shrinkage to be quick. See
+    :func:`skml_kalda.scatter_form`.
+
     References
     ----------
     .. [1] S. Zheng and C. Ding, "Kernel alignment inspired linear discriminant analysis",
@@ -163,15 +174,15 @@ class MultiLabelKaLDA(BaseReducer):
         self.random_state = random_state
 
     def _directions(self, scatter: AnyScatter) -> Array:
-        values, basis = scatter.spectrum()
-        k = self._k(scatter, len(values), "the rank of the centred data")
+        (values, basis), solution = self._reduced(scatter)
         factor = np.asarray(basis.T @ scatter.between).T  # M: S_b = MᵀM in the eigenbasis
-        self.shrinkage_ = self._shrinkage(scatter, values, factor)
         target = scatter.trace / scatter.n_features
         objective = Alignment((1 - self.shrinkage_) * values + self.shrinkage_ * target, factor)
         if self.constraint == "none":
             k = self._k(scatter, objective.rank, "the rank of the between-class scatter")
-        solution = self._solve(objective, k)
+        else:
+            k = self._k(scatter, len(values), "the rank of the centred data")
+        solution = solution or self._solve(objective, k)
         self._report(solution, objective, k)
         self.alignment_ = _label_constant(scatter) * Alignment(values, factor).value(solution.point)
         if self.constraint == "none":
@@ -179,13 +190,31 @@ class MultiLabelKaLDA(BaseReducer):
             return np.asarray(basis @ solution.point) * np.sqrt(scatter.weight)
         return polar(basis @ diagonal_basis(solution.point, values)[0])
 
+    def _reduced(self, scatter: AnyScatter) -> tuple[Spectrum, Solution | None]:
+        """S_t in its eigenbasis, or in a subspace that holds the solution."""
+        if not isinstance(scatter, ImplicitScatter):
+            spectrum = scatter.spectrum()
+            self.shrinkage_ = self._shrinkage(scatter, lambda: Density.all_of(scatter, spectrum))
+            return spectrum, None
+        self.shrinkage_ = self._shrinkage(scatter, lambda: Density.estimate(scatter))
+        if self.constraint == "none":
+            return lda_subspace(scatter, self.shrinkage_), None
+        if self.solver == "paper":
+            raise ValueError(f'solver="paper" {NO_SPECTRUM}: use solver="auto".')
+        shrunk = Shrunk.of(scatter, self.shrinkage_)
+        axes = shrunk.axes()
+        reason = f"the rank of the between-class scatter; a further direction {NO_SPECTRUM}"
+        k = self._k(scatter, len(axes.space.values), reason)
+        stop = Stop(self.tol, self.max_iter)
+        return maximize_in_subspaces(shrunk, axes, stop, lambda J: self._solve(J, k))
+
+    def _shrinkage(self, scatter: AnyScatter, density: Callable[[], Density]) -> float:
+        if self.shrinkage == "auto":
+            return generalised_cross_validation(scatter, density())
+        return 0.0 if self.shrinkage is None else float(self.shrinkage)
+
     def _k(self, scatter: AnyScatter, limit: int, reason: str) -> int:
         return self._number_of_components(scatter.n_classes - 1, limit, reason)
-
-    def _shrinkage(self, scatter: AnyScatter, values: Array, factor: Array) -> float:
-        if self.shrinkage == "auto":
-            return generalised_cross_validation(scatter, values, factor)
-        return 0.0 if self.shrinkage is None else float(self.shrinkage)
 
     def _solve(self, objective: Alignment, k: int) -> Solution:
         if self.constraint == "none":

@@ -10,10 +10,12 @@ from scipy import linalg
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from skml_kalda._base import BaseReducer
+from skml_kalda._implicit import NO_SPECTRUM, ImplicitScatter
 from skml_kalda._moments import RANGE_RTOL
 from skml_kalda._pencil import Normalization, Pencil, normalized
 from skml_kalda._scatter import AnyScatter, Array
 from skml_kalda.reducers._generalized import NORMALIZE_WHOLE, RIDGE
+from skml_kalda.reducers._latent import Latent
 
 
 class MLSI(BaseReducer):
@@ -77,8 +79,8 @@ class MLSI(BaseReducer):
     independent, :math:`X^T C^{-1} X` is a multiple of the identity, and "inverse" is PCA: the
     labels have no effect. With fewer rows than features both take the leading eigenvectors of
     :math:`C`. Every row counts once, with labels or without. The result depends on the
-    scaling of the features. Both forms start from the spectrum of :math:`X^T X`: for sparse X,
-    too, that matrix (or the one of the rows, if they are fewer) is formed.
+    scaling of the features. For large sparse X "direct" is found by the Arnoldi method;
+    "inverse" needs the whole spectrum of :math:`X^T X` and is refused.
 
     References
     ----------
@@ -122,16 +124,34 @@ class MLSI(BaseReducer):
         self.normalize = normalize
 
     def _directions(self, scatter: AnyScatter) -> Array:
-        values, basis = scatter.spectrum()
         label_scatter = scatter.label_scatter
-        x, y = (values.sum(), np.trace(label_scatter)) if self.scale else (1.0, 1.0)
-        cross = np.asarray(basis.T @ scatter.cross)
-        moments = _Moments(values / x, cross / np.sqrt(x * y), label_scatter / y)
-        k = self._k(scatter, moments)
-        latent = self._direct if self.form == "direct" else self._inverse
-        self.eigenvalues_, G = latent(moments, k)
-        pencil = Pencil(self.eigenvalues_, np.asarray(basis @ G) / np.sqrt(x))
+        x, y = (scatter.trace, float(np.trace(label_scatter))) if self.scale else (1.0, 1.0)
+        if isinstance(scatter, ImplicitScatter):
+            pencil = self._implicit(scatter, x, y)
+        else:
+            values, basis = scatter.spectrum()
+            cross = np.asarray(basis.T @ scatter.cross)
+            moments = _Moments(values / x, cross / np.sqrt(x * y), label_scatter / y)
+            k = self._k(scatter, moments)
+            latent = self._direct if self.form == "direct" else self._inverse
+            values, G = latent(moments, k)
+            pencil = Pencil(values, np.asarray(basis @ G))
+        self.eigenvalues_ = pencil.values
+        pencil = Pencil(pencil.values, pencil.vectors / np.sqrt(x))
         return normalized(pencil, scatter.weight, self.normalize)
+
+    def _implicit(self, scatter: ImplicitScatter, x: float, y: float) -> Pencil:
+        if self.form == "inverse":
+            raise ValueError(f'MLSI(form="inverse") {NO_SPECTRUM}: use form="direct".')
+        gamma = self.ridge * scatter.trace / x / scatter.n_features
+        latent = Latent.of(scatter, self.beta, gamma, x, y)
+        limit, reason = (
+            min(scatter.n_features, scatter.n_samples) - 2,
+            "the size of the data, less 2",
+        )
+        if self.beta == 1:
+            limit, reason = latent.weights.shape[1], "the rank of the covariance of X and y"
+        return latent.top(self._number_of_components(scatter.n_classes - 1, limit, reason))
 
     def _k(self, scatter: AnyScatter, moments: _Moments) -> int:
         limit, reason = len(moments.data), "the rank of the centred data"

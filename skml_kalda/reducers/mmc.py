@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skml_kalda.reducers._scatter_difference import ScatterDifference, ScatterDifferenceReducer
+from skml_kalda.reducers._scatter_difference import Difference, ScatterDifferenceReducer
 
 
 class MMC(ScatterDifferenceReducer):
@@ -45,9 +45,9 @@ class MMC(ScatterDifferenceReducer):
     -----
     At most as many eigenvalues are positive as there are classes, minus one; on data with
     several labels per row often none. The result depends on the scaling of the features. The
-    problem is solved on the range of :math:`S_t`, from the spectrum of :math:`S_t`: for
-    sparse X, too, the scatter matrix of the features (or of the rows, if they are fewer) is
-    formed.
+    problem is solved on the range of :math:`S_t`. For large sparse X the directions are found
+    by the Lanczos method; those of least variance, which it cannot tell from directions of
+    none, are refused.
 
     References
     ----------
@@ -66,5 +66,5 @@ class MMC(ScatterDifferenceReducer):
     def __init__(self, n_components: int | None = None) -> None:
         self.n_components = n_components
 
-    def _coefficients(self, difference: ScatterDifference, k: int) -> tuple[float, float]:
+    def _coefficients(self, difference: Difference, k: int) -> tuple[float, float]:
         return 2.0, 1.0  # S_b − S_w = 2 S_b − S_t

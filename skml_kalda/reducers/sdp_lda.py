@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-import numpy as np
-from scipy import linalg
-
 from skml_kalda.reducers._generalized import RIDGE
-from skml_kalda.reducers._scatter_difference import ScatterDifference, ScatterDifferenceReducer
+from skml_kalda.reducers._scatter_difference import Difference, ScatterDifferenceReducer
 
 
 class SDPLDA(ScatterDifferenceReducer):
@@ -58,9 +55,9 @@ class SDPLDA(ScatterDifferenceReducer):
     -----
     The paper does not say what to do with singular :math:`S_w`; the ridge is this package's
     choice, and enters the directions through :math:`\lambda_1` alone. The result depends on
-    the scaling of the features. The problem is solved on the range of :math:`S_t`, from the
-    spectrum of :math:`S_t`: for sparse X, too, the scatter matrix of the features (or of the
-    rows, if they are fewer) is formed.
+    the scaling of the features. The problem is solved on the range of :math:`S_t`. For
+    large sparse X the directions are found by the Lanczos method; those of least variance,
+    which it cannot tell from directions of none, are refused.
 
     References
     ----------
@@ -85,15 +82,13 @@ class SDPLDA(ScatterDifferenceReducer):
         self.n_components = n_components
         self.ridge = ridge
 
-    def _coefficients(self, difference: ScatterDifference, k: int) -> tuple[float, float]:
+    def _coefficients(self, difference: Difference, k: int) -> tuple[float, float]:
         self.lambda_ = self._largest_ratio(difference)
         return 1 + self.lambda_, self.lambda_  # S_b − λ₁S_w = (1 + λ₁) S_b − λ₁S_t
 
-    def _largest_ratio(self, difference: ScatterDifference) -> float:
-        ridge = self.ridge * difference.total.sum() / self.n_features_in_
-        total = difference.total + ridge
+    def _largest_ratio(self, difference: Difference) -> float:
         # λ of (S_b, S_t + γI) is λ₁ / (1 + λ₁) of (S_b, S_w + γI).
-        share = float(linalg.norm(difference.factor / np.sqrt(total), 2) ** 2)
+        share = difference.largest_share(self.ridge)
         if share > 1 - 1e-10:
             raise ValueError(
                 "SDPLDA divides by the spread within the classes, which is zero in some "

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from skml_kalda.reducers._scatter_difference import ScatterDifference, ScatterDifferenceReducer
+from skml_kalda.reducers._scatter_difference import Difference, ScatterDifferenceReducer
 
 _MAX_ITER = 100
 
@@ -54,9 +52,9 @@ class TraceRatio(ScatterDifferenceReducer):
     Notes
     -----
     With :math:`S_w` in place of :math:`S_t` the directions are the same. The result depends
-    on the scaling of the features. The problem is solved on the range of :math:`S_t`, from
-    the spectrum of :math:`S_t`: for sparse X, too, the scatter matrix of the features (or of
-    the rows, if they are fewer) is formed.
+    on the scaling of the features. The problem is solved on the range of :math:`S_t`. For
+    large sparse X the directions are found by the Lanczos method; those of least variance,
+    which it cannot tell from directions of none, are refused.
 
     References
     ----------
@@ -78,7 +76,7 @@ class TraceRatio(ScatterDifferenceReducer):
     def __init__(self, n_components: int | None = None) -> None:
         self.n_components = n_components
 
-    def _coefficients(self, difference: ScatterDifference, k: int) -> tuple[float, float]:
+    def _coefficients(self, difference: Difference, k: int) -> tuple[float, float]:
         rho = -1.0
         ratio = 0.0
         for step in range(1, _MAX_ITER + 1):
@@ -86,8 +84,7 @@ class TraceRatio(ScatterDifferenceReducer):
                 break
             rho = ratio
             _, G = difference.top(1.0, rho, k)
-            between = np.sum((difference.factor @ G) ** 2)
-            ratio = float(between / np.sum(difference.total[:, None] * G**2))
+            ratio = difference.ratio(G)
             self.n_iter_ = step
         self.ratio_ = max(rho, ratio)
         return 1.0, self.ratio_

@@ -28,7 +28,6 @@ from skml_kalda import (
     ULDA,
     MultiLabelKaLDACV,
     TraceRatio,
-    _scatter,
 )
 from tests.conftest import made
 from tests.reducers.oracles import centred
@@ -101,16 +100,6 @@ def test_sparse_data_give_the_same_as_dense(name, shape):
         thin = fitted(name, store(X), Y)
         assert_same(thin, dense)
         np.testing.assert_allclose(thin.transform(store(X)), dense.transform(X), atol=1e-6)
-
-
-@every()
-@SHAPES
-def test_implicit_data_give_the_same_as_explicit(name, shape, monkeypatch):
-    X, Y = made(*shape)
-    X = sparse.csr_array(thinned(X))
-    explicit = fitted(name, X, Y)
-    monkeypatch.setattr(_scatter, "LARGE", 4)
-    assert_same(fitted(name, X, Y), explicit, atol=1e-6)
 
 
 @every(REDUCERS)

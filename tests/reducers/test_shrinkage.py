@@ -6,10 +6,10 @@ from scipy import sparse
 from sklearn.covariance import OAS
 from sklearn.metrics.pairwise import rbf_kernel
 
-from skml_kalda import KernelKaLDA, MultiLabelKaLDA
+from benchmarks.shrinkage import oracle_approximating
+from skml_kalda import KernelKaLDA, MultiLabelKaLDA, scatter_form
 from skml_kalda._labels import omega_weighted
 from skml_kalda._scatter import Scatter
-from skml_kalda.reducers._shrinkage import oracle_approximating
 from tests.conftest import made
 
 SHAPES = pytest.mark.parametrize("shape", [(50, 6), (25, 40)], ids=["tall", "wide"])
@@ -82,6 +82,20 @@ def test_automatic_shrinkage_is_the_same_for_every_form_of_the_data(shape):
     for rows in np.array_split(np.arange(len(X)), 3):
         stream.partial_fit(X[rows], Y[rows])
     assert stream.shrinkage_ == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("shape", [(400, 120), (150, 300)], ids=["tall", "wide"])
+def test_automatic_shrinkage_is_nearly_the_same_without_the_spectrum(shape):
+    """Random vectors count the eigenvalues: a tenth of the ridge is no difference in error."""
+    X, Y = made(*shape, unlabelled=0.1)
+    X = 0.3 * X + np.random.default_rng(0).normal(size=shape)
+    X = sparse.csr_array(X * (np.random.default_rng(1).random(shape) < 0.3))
+    kalda = MultiLabelKaLDA(shrinkage="auto", constraint="none")
+    a = kalda.fit(X, Y).shrinkage_
+    with scatter_form("implicit"):
+        b = kalda.fit(X, Y).shrinkage_
+    assert 0.01 < a < 0.99
+    assert np.log10(b / (1 - b)) == pytest.approx(np.log10(a / (1 - a)), abs=0.05)
 
 
 def test_weights_that_add_up_to_less_than_the_rank_shrink_all():

@@ -1,0 +1,54 @@
+"""Implicit products beside the p × p array, which the choice between them rests on.
+
+Run from the root of the project: ``python -m benchmarks.scale.forms``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from benchmarks.scale._scale import run
+from benchmarks.speed._measure import fastest, memory_added
+from benchmarks.speed.reducers import sparse_data
+from skml_kalda import RLDA, MultiLabelKaLDA, scatter_form
+from skml_kalda._scatter import DEAR, cheapest_form
+
+K = 20
+REDUCERS = {
+    "RLDA": RLDA(),
+    "kaLDA, free": MultiLabelKaLDA(constraint="none", shrinkage=0.1),
+    "kaLDA, orthonormal": MultiLabelKaLDA(shrinkage=0.1),
+}
+
+
+def compared(name, n, p):
+    """Time and memory of one form over the other, and how far apart the results are."""
+    X, Y = sparse_data(n, p, K)
+    reducer, found = REDUCERS[name], {}
+
+    def fit(form):
+        with scatter_form(form):
+            found[form] = reducer.fit(X, Y).components_
+
+    seconds = fastest(repeats=1, implicit=lambda: fit("implicit"), moments=lambda: fit("moments"))
+    peaks = {form: memory_added(lambda form=form: fit(form)) for form in ("implicit", "moments")}
+    apart = np.abs(found["implicit"] - found["moments"]).max()
+    return {
+        "method": name,
+        "data": f"{n} x {p} sparse, {X.nnz} stored, K = {K}",
+        "p^3 / (nnz K)": p**3 / (X.nnz * K),
+        "the rule": f"{cheapest_form(n, p, K, X.nnz)} (above {DEAR}: implicit)",
+        "time, implicit / moments": seconds["implicit"] / seconds["moments"],
+        "peak memory, implicit / moments": peaks["implicit"] / peaks["moments"],
+        "largest difference / largest entry": apart / np.abs(found["moments"]).max(),
+    }
+
+
+def measurements(*, small):
+    """Every row of the kept result, as it is measured."""
+    for n, p in [(500, 100)] if small else [(6_000, 1_000), (6_000, 2_000), (8_000, 4_000)]:
+        yield from (compared(name, n, p) for name in REDUCERS)
+
+
+if __name__ == "__main__":
+    run("scale-forms", measurements, "threadpoolctl")

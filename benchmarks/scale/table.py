@@ -1,0 +1,96 @@
+"""The kept measurements of scale as tables: all in benchmarks/results/scale.md, some in docs.
+
+Run from the root of the project after the measurements: ``python -m benchmarks.scale.table``.
+A test keeps docs/scale.md and the kept results in agreement.
+"""
+
+from __future__ import annotations
+
+import json
+from itertools import groupby
+from pathlib import Path
+
+from benchmarks.speed._measure import RESULTS
+
+PAGE = Path(__file__).parents[2] / "docs" / "scale.md"
+BEGIN, END = "<!-- measured: begin -->\n", "<!-- measured: end -->\n"
+PARTS = {
+    "rows": "Rows, streamed",
+    "features": "Features, sparse",
+    "labels": "Labels",
+    "forms": "Implicit products beside the p × p array",
+    "sets": "Data sets, from the reducer to the neighbours",
+}
+
+
+def kept(part):
+    """The rows of one kept measurement."""
+    return json.loads((RESULTS / f"scale-{part}.json").read_text())["rows"]
+
+
+def cell(value):
+    """Three digits say enough of a ratio."""
+    if value is None:
+        return "–"
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
+
+
+def markdown(rows):
+    """One table for each run of rows with the same columns."""
+    tables = []
+    for columns, group in groupby(rows, key=lambda row: tuple(row)):
+        lines = [columns, ["---"] * len(columns), *([cell(v) for v in r.values()] for r in group)]
+        tables.append("\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n")
+    return "\n".join(tables)
+
+
+def picked(part, *columns):
+    """Some columns of the rows that have all of them."""
+    names = ("method", "data", *columns)
+    rows = [row for row in kept(part) if set(names) <= set(row)]
+    return markdown([{name: row[name] for name in names} for row in rows])
+
+
+def summary():
+    """What docs/scale.md shows."""
+    memory = next(key for key in kept("rows")[0] if key.startswith("peak memory"))
+    against = ("time / TruncatedSVD", "time / PLSRegression", "time / pymanopt")
+    return "\n".join(
+        [
+            picked("rows", "exponent in n", memory, "time at the most rows / IncrementalPCA"),
+            picked("rows", "time / partial_fit of the same rows", "peak memory / file"),
+            picked("features", "exponent in p", "exponent of memory in p"),
+            picked("features", "peak added / CSR matrix", "one p x p array / CSR matrix", *against),
+            picked("labels", "exponent in K", "exponent of memory in K"),
+            picked(
+                "forms",
+                "p^3 / (nnz K)",
+                "time, implicit / moments",
+                "peak memory, implicit / moments",
+            ),
+            picked(
+                "sets",
+                "micro F1",
+                "macro F1",
+                "fit and neighbours / no reduction",
+                "peak added by fit / CSR matrix",
+            ),
+        ]
+    )
+
+
+def with_summary(page):
+    """The page with the summary between its two marks."""
+    before, rest = page.split(BEGIN)
+    return before + BEGIN + summary() + END + rest.split(END)[1]
+
+
+def main():
+    whole = "\n".join(f"## {title}\n\n{markdown(kept(part))}" for part, title in PARTS.items())
+    head = "# Scale, measured\n\nRatios and growth exponents, each from one run on one thread.\n\n"
+    (RESULTS / "scale.md").write_text(head + whole)
+    PAGE.write_text(with_summary(PAGE.read_text()))
+
+
+if __name__ == "__main__":
+    main()

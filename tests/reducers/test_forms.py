@@ -1,0 +1,286 @@
+"""The forms of the scatter against each other, on data too wide or too large for any but one."""
+
+import tracemalloc
+import warnings
+
+import numpy as np
+import pytest
+from scipy import linalg, sparse
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+
+from benchmarks.speed.reducers import sparse_data
+from skml_kalda import LDA, MLSI, RLDA, MultiLabelKaLDA, framework, scatter_form
+from skml_kalda._labels import indicator, omega_weighted
+from skml_kalda._scatter import ImplicitScatter, RowScatter, Scatter, cheapest_form, scatter_of
+from tests.conftest import made
+from tests.oracles import pymanopt_maximum, scatters
+from tests.reducers.test_contracts import REDUCERS as BASELINES
+from tests.reducers.test_contracts import thinned
+from tests.test_scatter import weighted
+
+REDUCERS = {
+    "kaLDA": MultiLabelKaLDA(tol=1e-10),
+    "kaLDA-shrunk": MultiLabelKaLDA(shrinkage=0.2, tol=1e-10),
+    "kaLDA-sphered": MultiLabelKaLDA(shrinkage=1.0, tol=1e-10),
+    "kaLDA-two": MultiLabelKaLDA(n_components=2, tol=1e-10),
+    "kaLDA-free": MultiLabelKaLDA(constraint="none"),
+    "kaLDA-free-shrunk": MultiLabelKaLDA(constraint="none", shrinkage=0.2),
+    "kaLDA-free-sphered": MultiLabelKaLDA(constraint="none", shrinkage=1.0),
+    "MLSI-ridge": MLSI(ridge=0.5, beta=0.7),
+    "MLSI-none": MLSI(ridge=0.0, scale=False),
+    "MLSI-labels": MLSI(beta=1),
+    "MLSI-data": MLSI(beta=0, ridge=0.1),
+    **BASELINES,
+}
+# Needs every eigenvalue of S_t, the least included.
+NEVER_IMPLICIT = {"MLSI-inverse"}
+# Take directions of little variance. Where S_t is singular, there are others of none, and
+# products with S_t may or may not tell them apart: refused rather than guessed.
+AT_TIMES_IMPLICIT = {"MMC", "SDPLDA", "TraceRatio"}
+SHAPES = pytest.mark.parametrize("shape", [(60, 8), (15, 30)], ids=["tall", "wide"])
+EVERY = pytest.mark.parametrize("name", list(REDUCERS))
+
+
+def fitted(name, X, Y, form="auto", **params):
+    with scatter_form(form):
+        return clone(REDUCERS[name]).set_params(**params).fit(X, Y)
+
+
+def implicit(name, X, Y, **params):
+    """Fit without square arrays; None if that is refused by one of those that may."""
+    try:
+        reducer = fitted(name, X, Y, "implicit", **params)
+    except ValueError as error:
+        if name in NEVER_IMPLICIT | AT_TIMES_IMPLICIT and "the whole spectrum of" in str(error):
+            return None
+        raise
+    assert name not in NEVER_IMPLICIT
+    return reducer
+
+
+def assert_same(a, b, atol=1e-8):
+    np.testing.assert_allclose(a.components_, b.components_, atol=atol)
+    np.testing.assert_allclose(a.eigenvalues_, b.eigenvalues_, rtol=1e-6, atol=atol)
+    np.testing.assert_allclose(a.mean_, b.mean_, atol=1e-10)
+    for name in ("objective_", "upper_bound_", "alignment_", "shrinkage_", "ratio_", "lambda_"):
+        assert getattr(a, name, 0) == pytest.approx(getattr(b, name, 0), rel=1e-8)
+
+
+def test_every_registered_reducer_is_here():
+    names = {type(reducer).__name__ for reducer in REDUCERS.values()}
+    assert names | {"KernelKaLDA"} == set(framework.transformers())  # which has a kernel instead
+
+
+@EVERY
+@SHAPES
+def test_all_forms_give_the_same(name, shape):
+    X, Y = made(*shape)
+    X = sparse.csr_array(thinned(X))
+    moments = fitted(name, X, Y, "moments")
+    assert_same(fitted(name, X, Y, "rows"), moments)
+    assert_same(fitted(name, X.toarray(), Y, "moments"), moments)
+    thin = implicit(name, X, Y)
+    assert thin or name in NEVER_IMPLICIT or shape[0] < shape[1]
+    if thin:
+        assert_same(thin, moments)
+
+
+def short_and_wide(n, p, occupied, K, seed=0):
+    """Labelled rows with entries in few columns, the others empty; and those columns."""
+    rng = np.random.default_rng(seed)
+    columns = np.sort(rng.choice(p, occupied, replace=False))
+    Y = np.eye(K, dtype=int)[np.arange(n) % K]
+    Y[rng.random(n) < 0.3, 0] = 1
+    dense = (rng.random((n, occupied)) < 0.1) * (1 + Y @ rng.normal(2, 2, size=(K, occupied)))
+    small = sparse.csr_array(dense)
+    X = sparse.csr_array((small.data, columns[small.indices], small.indptr), shape=(n, p))
+    return X, Y, columns
+
+
+def assert_restricted(reducer, name, X, Y, columns, atol=1e-7):
+    """Directions are zero in empty columns, and beside them those of the other columns alone."""
+    fewer = {
+        key: value * len(columns) / X.shape[1]  # a multiple of Tr(S_t)/p
+        for key, value in reducer.get_params().items()
+        if key == "ridge"
+    }
+    small = fitted(name, X[:, columns], Y, **fewer).components_
+    scale = np.abs(small).max()
+    beside = np.setdiff1d(np.arange(X.shape[1]), columns)
+    assert np.abs(reducer.components_[:, beside]).max() <= 1e-12 * scale
+    np.testing.assert_allclose(reducer.components_[:, columns] / scale, small / scale, atol=atol)
+
+
+# Shrinkage, and the ridge of the inverse form, depend on empty columns in another way.
+BLIND_TO_EMPTY = [n for n in REDUCERS if not {"inverse", "shrunk", "sphered"} & set(n.split("-"))]
+
+
+@pytest.mark.parametrize("name", BLIND_TO_EMPTY)
+def test_short_and_wide_data_need_no_array_of_the_side_of_the_features(name):
+    X, Y, columns = short_and_wide(120, 200_000, 150, 4)  # p × p: 320 GB
+    reducer = fitted(name, X, Y)
+    assert_restricted(reducer, name, X, Y, columns)
+    assert reducer.transform(X).shape == (120, len(reducer.components_))
+
+
+@pytest.fixture(scope="module")
+def too_large():
+    """Sparse data of 80 GB if made dense: 100,000 × 100,000, most rows without labels."""
+    X, Y, columns = short_and_wide(400, 100_000, 12, 3)
+    rows = np.arange(0, 100_000, 250)
+    X, Y = X.tocoo(), sparse.coo_array(Y)
+    X = sparse.csr_array((X.data, (rows[X.row], X.col)), shape=(100_000, 100_000))
+    Y = sparse.csr_array((Y.data, (rows[Y.row], Y.col)), shape=(100_000, 3))
+    return X, Y, columns
+
+
+# A label kernel is an n × n array by its nature; of kaLDA and MLSI the quick ones.
+LEFT_OUT = {"MDDM-kernel", "kaLDA", "kaLDA-shrunk", "kaLDA-sphered"}
+LEFT_OUT |= {"MLSI-ridge", "MLSI-none", "MLSI-labels", "MLSI-data"}
+ACCEPT_LARGE = [n for n in REDUCERS if n not in LEFT_OUT]
+
+
+@pytest.mark.parametrize("name", ACCEPT_LARGE)
+def test_nothing_makes_large_sparse_data_dense(name, too_large):
+    X, Y, columns = too_large
+    loose = {"tol": 1e-6} if name.startswith("kaLDA") else {}
+    tracemalloc.start()
+    try:
+        reducer = implicit(name, X, Y, **loose)
+        if reducer:
+            assert reducer.transform(X).shape == (100_000, len(reducer.components_))
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 5e8  # dense, it has 8e10 bytes, and so has p × p
+    if reducer and name in BLIND_TO_EMPTY:
+        assert_restricted(reducer, name, X, Y, columns, atol=1e-4 if loose else 1e-7)
+
+
+def test_large_sparse_data_are_implicit_of_themselves(too_large):
+    X, Y, _ = too_large
+    assert isinstance(
+        scatter_of(X, *omega_weighted(indicator(Y).matrix, np.ones(100_000))), ImplicitScatter
+    )
+
+
+@pytest.mark.parametrize(
+    ("n", "p", "K", "nnz", "form"),
+    [
+        (1_000, 50, 5, None, "moments"),
+        (50, 1_000, 5, None, "rows"),
+        (120_919, 1_001, 28, 2_300_000, "moments"),  # imdb
+        (7_395, 1_836, 159, 500_000, "moments"),  # bibtex
+        (300, 200_000, 5, 30_000, "rows"),
+        (20_000, 10_000, 20, 1_000_000, "implicit"),
+        (10_000, 20_000, 20, 1_000_000, "implicit"),
+        (30_000, 30_000, 1_000, 90_000_000, "implicit"),  # 7 GB, whatever the time
+        (30_000, 30_000, 1_000, None, "moments"),  # dense X is as large itself
+    ],
+)
+def test_the_rule_takes_the_cheapest_form(n, p, K, nnz, form):
+    assert cheapest_form(n, p, K, nnz) == form
+
+
+@pytest.mark.parametrize(
+    ("form", "kind"), [("moments", Scatter), ("rows", RowScatter), ("implicit", ImplicitScatter)]
+)
+def test_a_form_can_be_forced_for_a_while(form, kind):
+    X, Y = made()
+    X, labels = sparse.csr_array(X), weighted(Y)
+    with scatter_form(form):
+        assert type(scatter_of(X, *labels)) is kind
+        with scatter_form("auto"):
+            assert type(scatter_of(X, *labels)) is Scatter
+    assert type(scatter_of(X, *labels)) is Scatter
+    with pytest.raises(RuntimeError, match="stop"), scatter_form(form):
+        raise RuntimeError("stop")
+    assert type(scatter_of(X, *labels)) is Scatter
+
+
+def test_a_form_that_is_not_there_is_refused():
+    with pytest.raises(ValueError, match="form must be"), scatter_form("columns"):
+        pass
+    with pytest.raises(ValueError, match="needs sparse X"), scatter_form("implicit"):
+        LDA().fit(*made())
+
+
+@pytest.mark.parametrize("shrinkage", [None, 0.1])
+def test_implicit_optimum_is_that_of_pymanopt(shrinkage):
+    X, Y = made(300, 40, 6)
+    X = thinned(X)
+    kalda = MultiLabelKaLDA(shrinkage=shrinkage)
+    with scatter_form("implicit"):
+        kalda.fit(sparse.csr_array(X), Y)
+    S_b, S_t = scatters(X, Y)
+    a = shrinkage or 0.0
+    S_t = (1 - a) * S_t + a * np.trace(S_t) / 40 * np.eye(40)
+    _, vectors = linalg.eigh(S_b, S_t)
+    start = linalg.qr(vectors[:, -5:], mode="economic")[0]
+    assert kalda.objective_ == pytest.approx(pymanopt_maximum(S_b, S_t, start), rel=1e-8)
+    assert kalda.converged_
+    G = kalda.components_.T
+    J = np.trace(G.T @ S_b @ G) / linalg.norm(G.T @ S_t @ G)
+    assert pytest.approx(kalda.objective_, rel=1e-10) == J
+    assert (np.diff(kalda.objective_history_) >= -1e-14).all()
+
+
+@pytest.mark.parametrize("shrinkage", [None, 0.1])
+@pytest.mark.parametrize("shape", [(800, 300), (250, 300)], ids=["tall", "wide"])
+def test_a_few_rounds_reach_the_maximum_in_many_dimensions(shrinkage, shape):
+    X, Y = sparse_data(*shape, K=6, words=20)
+    kalda = MultiLabelKaLDA(shrinkage=shrinkage)
+    moments = clone(kalda).fit(X, Y)
+    with scatter_form("implicit"):
+        kalda.fit(X, Y)
+    assert kalda.converged_
+    assert kalda.n_iter_ <= 14  # of five columns each: far from all dimensions
+    assert kalda.objective_ == pytest.approx(moments.objective_, rel=1e-12)
+    np.testing.assert_allclose(kalda.components_, moments.components_, atol=1e-7)
+
+
+def test_dependent_features_add_no_directions_of_their_own():
+    """J would gain from what no row varies in; rounding leads there (METHODS of kaLDA)."""
+    X, Y = made(300, 20, 5)
+    X = np.hstack([thinned(X), thinned(X)])  # twice: S_t is singular with more rows than features
+    for shrinkage in (None, 0.05):
+        kalda = MultiLabelKaLDA(shrinkage=shrinkage)
+        moments = clone(kalda).fit(X, Y)
+        with scatter_form("implicit"):
+            kalda.fit(sparse.csr_array(X), Y)
+        np.testing.assert_allclose(kalda.components_, moments.components_, atol=1e-7)
+
+
+def test_many_rounds_start_again_and_end_at_the_same(monkeypatch):
+    X, Y = made(300, 60, 6)
+    X = sparse.csr_array(thinned(X))
+    moments = MultiLabelKaLDA(tol=1e-10).fit(X, Y)
+    monkeypatch.setattr("skml_kalda._subspace._WIDTH", 3)
+    with scatter_form("implicit"):
+        kalda = MultiLabelKaLDA(tol=1e-10).fit(X, Y)
+    assert_same(kalda, moments)
+    assert kalda.n_iter_ > 3
+
+
+def test_what_implicit_kalda_cannot_do_is_said():
+    X, Y = made(60, 20)
+    X = sparse.csr_array(X)
+    with scatter_form("implicit"):
+        with pytest.raises(ValueError, match=r'solver="paper" needs the whole spectrum'):
+            MultiLabelKaLDA(solver="paper").fit(X, Y)
+        with pytest.raises(ValueError, match=r"at most 3, .* a further direction needs the whole"):
+            MultiLabelKaLDA(n_components=4).fit(X, Y)
+        with pytest.warns(ConvergenceWarning, match="did not converge in max_iter=1"):
+            assert not MultiLabelKaLDA(max_iter=1, tol=1e-12).fit(X, Y).converged_
+
+
+def test_ill_conditioned_systems_are_reported_but_end():
+    rng = np.random.default_rng(0)
+    X, Y = made(200, 50)
+    X = sparse.csr_array(X * 10.0 ** rng.uniform(-9, 0, 50))
+    with scatter_form("implicit"), pytest.warns(ConvergenceWarning, match="increase the ridge"):
+        LDA().fit(X, Y)
+    with scatter_form("implicit"), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        RLDA().fit(X, Y)

@@ -1,0 +1,37 @@
+"""docs/scale.md says what was measured, and what the code does."""
+
+import json
+import re
+
+import pytest
+
+from benchmarks.scale import table
+from skml_kalda._scatter import DEAR, LARGE
+
+PAGE = table.PAGE.read_text()
+
+
+def test_the_page_shows_the_kept_results():
+    assert table.with_summary(PAGE) == PAGE
+
+
+def test_the_page_states_the_rule_of_the_code():
+    assert f"min(n, p)³ > {DEAR:,} nnz K, or min(n, p) > {LARGE:,}" in PAGE
+
+
+@pytest.mark.parametrize("part", table.PARTS)
+def test_every_result_is_a_ratio_or_an_exponent(part):
+    kept = json.loads((table.RESULTS / f"scale-{part}.json").read_text())
+    assert {"python", "numpy", "scipy", "cores"} <= set(kept["environment"])
+    for row in kept["rows"]:
+        assert {"method", "data"} <= set(row)
+        assert not [key for key in row if re.search("second|byte", key)]
+
+
+def test_streams_grow_with_rows_in_time_and_not_in_memory():
+    streams = [row for row in table.kept("rows") if "exponent in n" in row]
+    assert len(streams) >= 3
+    for row in streams:
+        assert "1000000" in row["data"]
+        assert row["exponent in n"] <= 1.1
+        assert next(v for k, v in row.items() if k.startswith("peak memory")) <= 1.1
