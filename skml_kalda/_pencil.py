@@ -15,7 +15,7 @@ from scipy import linalg
 
 from skml_kalda._grassmann import orthonormal, settle_ties
 from skml_kalda._implicit import ImplicitScatter
-from skml_kalda._iterative import CG_TOL, ridge_solve
+from skml_kalda._iterative import CG_TOL, ridge_solve, ridge_solve_rows
 from skml_kalda._moments import RANGE_RTOL, positive
 from skml_kalda._scatter import AnyScatter, Array, RowScatter, Scatter
 
@@ -101,6 +101,8 @@ def _unexplained(values: Array) -> Array:
 def ridge_weights(scatter: AnyScatter, ridge: float, L: Array) -> Array:
     """W = (S_t + γI)⁺ Σ w_i (x_i − m) b_iᵀ L, shape (p, q): one solve, q right-hand sides."""
     if isinstance(scatter, ImplicitScatter):
+        if ridge and scatter.n_samples < scatter.n_features:
+            return ridge_solve_rows(scatter, ridge, scatter.targets(L))
         return ridge_solve(scatter, ridge, scatter.cross @ L)
     W = _solve(scatter, ridge, L)
     return _solve_on_range(scatter, ridge, L) if W is None else W

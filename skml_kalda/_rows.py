@@ -38,12 +38,15 @@ class CentredRows(LinearOperator):
         super().__init__(np.float64, X.shape)
 
     def _matmat(self, V: Array) -> Array:
-        product: Array = self._root * (self.X @ V - self._offset @ V)
+        product: Array = self.X @ V
+        product -= self._offset @ V
+        product *= self._root
         return product
 
     def _rmatmat(self, U: Array) -> Array:
         U = self._root * U
-        product: Array = self.X.T @ U - np.outer(self._offset, U.sum(axis=0))
+        product: Array = self.X.T @ U
+        product -= np.outer(self._offset, U.sum(axis=0))
         return product
 
     def cross(self, labels: Any) -> Array:

@@ -101,11 +101,13 @@ class Shrunk(NamedTuple):
         """Span a subspace and Tᵀ `columns`."""
         T, (_, V), U = self.scatter.rows, *kept
         for _ in range(2):
-            columns = columns / linalg.norm(T.T @ columns, axis=0)
+            size = linalg.norm(T.T @ columns, axis=0)
+            columns = columns / np.where(size > 0, size, 1)
             columns = columns - U @ (V.T @ (T.T @ columns))
         # Of columns that are nearly the same, or in V, one is new and the rest is rounding.
         _, singular, right = linalg.svd(T.T @ columns, full_matrices=False)
         new = singular > 1e-8
+        new[max(min(T.shape) - U.shape[1], 0) :] = False
         return self.span(np.hstack([U, columns @ (right[new].T / singular[new])]))
 
     def alignment(self, space: Spectrum) -> Alignment:

@@ -71,7 +71,7 @@ def at(n, p):
 
 def measurements(*, small):
     """Every row of the kept result, as it is measured."""
-    n, sizes = (500, (100, 300)) if small else (10_000, (100, 1_000, 10_000, 100_000))
+    n, sizes = (500, (100, 300)) if small else (5_000, (100, 1_000, 10_000, 100_000))
     found = {p: at(n, p) for p in sizes}
     for p, each in found.items():
         for name in REDUCERS:

@@ -263,6 +263,18 @@ def test_many_rounds_start_again_and_end_at_the_same(monkeypatch):
     assert kalda.n_iter_ > 3
 
 
+@pytest.mark.parametrize("k", [1, 3])
+@SHAPES
+def test_a_tolerance_below_rounding_ends_when_all_is_spanned(k, shape):
+    X, Y = made(*shape)
+    X = sparse.csr_array(X)
+    moments = MultiLabelKaLDA(k, shrinkage=0.3).fit(X, Y)
+    with scatter_form("implicit"):
+        kalda = MultiLabelKaLDA(k, shrinkage=0.3, tol=0).fit(X, Y)
+    assert kalda.converged_
+    np.testing.assert_allclose(kalda.components_, moments.components_, atol=1e-7)
+
+
 def test_what_implicit_kalda_cannot_do_is_said():
     X, Y = made(60, 20)
     X = sparse.csr_array(X)
