@@ -14,11 +14,11 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from skml_kalda.bench.cells import Cell
-from skml_kalda.bench.folds import n_classes, splits, standardized
-from skml_kalda.bench.methods import check_classifier, make_classifier, make_reducer
+from skml_kalda.bench.folds import splits, standardized
+from skml_kalda.bench.methods import check_classifier, make_classifier
 from skml_kalda.bench.scores import scores_of
 from skml_kalda.bench.sources import Source, load
-from skml_kalda.bench.tuning import Choice, choose
+from skml_kalda.bench.tuning import Choice, choose, reducer_of
 
 __all__ = ["Row", "measure"]
 
@@ -63,9 +63,7 @@ def _fitted(cell: Cell, source: Source) -> _Fitted:
     train, test = _split(cell, X, y)
     choice = choose(cell, X[train], y[train]) if cell.tune else Choice()
     X_train, X_test = standardized(X[train], X[test]) if cell.standardize else (X[train], X[test])
-    n_components = cell.dimension or n_classes(y[train]) - 1
-    parameters = {**cell.parameters, **choice.parameters}
-    reducer = make_reducer(cell.method, parameters, n_components, cell.random_state())
+    reducer = reducer_of(cell, choice.parameters, y[train])
     start = time.perf_counter()
     if reducer is not None:
         reducer.fit(X_train, y[train])

@@ -55,7 +55,7 @@ def estimator_of(method: str, parameters: Mapping[str, Any]) -> str:
 
 
 def make_reducer(
-    method: str, parameters: Mapping[str, Any], n_components: int, random_state: int
+    method: str, parameters: Mapping[str, Any], n_components: int | None, random_state: int
 ) -> Any:
     """Make the reducer of a method; None is no reduction.
 

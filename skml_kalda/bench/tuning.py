@@ -20,7 +20,7 @@ from skml_kalda.bench.names import check_name
 from skml_kalda.bench.scores import LABEL_SCORES, quick_score
 from skml_kalda.datasets.manifest import read_manifest
 
-__all__ = ["Choice", "check_tuning", "choose", "tuning_of"]
+__all__ = ["Choice", "check_tuning", "choose", "reducer_of", "tuning_of"]
 
 _SETTINGS = ("folds", "grid", "neighbors", "score")
 
@@ -101,10 +101,19 @@ def _scores(
     return np.array(scores)
 
 
-def _reduced(cell: Cell, setting: Mapping[str, Any], A: Any, B: Any, y: Any) -> tuple[Any, Any]:
-    n_components = cell.dimension or n_classes(y) - 1
+def reducer_of(cell: Cell, setting: Mapping[str, Any], y: Any) -> Any:
+    """Make the reducer of a cell with K - 1 components, unless it says another number.
+
+    One that is tuned takes its own default, which is less than K - 1 where it must be: the
+    few rows of an inner fold may have labels that are always together.
+    """
+    n_components = cell.dimension or (None if cell.tune else n_classes(y) - 1)
     parameters = {**cell.parameters, **setting}
-    reducer = make_reducer(cell.method, parameters, n_components, cell.random_state())
+    return make_reducer(cell.method, parameters, n_components, cell.random_state())
+
+
+def _reduced(cell: Cell, setting: Mapping[str, Any], A: Any, B: Any, y: Any) -> tuple[Any, Any]:
+    reducer = reducer_of(cell, setting, y)
     if reducer is None:
         return A, B
     reducer.fit(A, y)
