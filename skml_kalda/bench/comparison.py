@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import pandas as pd
+
 from skml_kalda.bench.document import Block, Entry, Grid
 from skml_kalda.bench.methods import NO_REDUCTION, label
-from skml_kalda.bench.ranks import post_hoc, rank_methods
+from skml_kalda.bench.ranks import Ranking, post_hoc, rank_methods
 from skml_kalda.bench.results import Results
-from skml_kalda.bench.scores import SCORES
+from skml_kalda.bench.scores import short_name
 from skml_kalda.bench.tables import (
     choices,
     differences,
@@ -23,52 +25,42 @@ __all__ = ["comparison"]
 def comparison(results: Results, classifier: str) -> Iterator[Block]:
     """Rank the methods by accuracy; tuned ones by more scores, with all that follows."""
     for score in main_scores(results):
-        yield from _friedman(results, score, classifier)
-        if results.plan.tune:
-            yield from _post_hoc(results, score, classifier)
+        means = fold_means(results, score, classifier)
+        ranking = rank_methods(means, ascending=lower_is_better(score))
+        if ranking is not None:
+            yield _mean_ranks(ranking, score, classifier)
+        if ranking is not None and results.plan.tune:
+            yield _post_hoc(means, score)
     if results.plan.tune:
         for score in main_scores(results):
             yield from _against_none(results, score)
         yield _choices(results)
 
 
-def _friedman(results: Results, score: str, classifier: str) -> Iterator[Block]:
-    means = fold_means(results, score, classifier)
-    ranking = rank_methods(means, ascending=lower_is_better(score))
-    if ranking is None:
-        return
+def _mean_ranks(ranking: Ranking, score: str, classifier: str) -> Grid:
     ranks = [Entry(f"{value:.2f}") for value in ranking.mean_ranks]
     caption = (
-        f"Mean rank by {_short(score)} with {classifier} on {ranking.n_datasets} data sets. "
+        f"Mean rank by {short_name(score)} with {classifier} on {ranking.n_datasets} data sets. "
         f"Friedman's test: p = {ranking.p_value:.3g}; critical difference at 5 % (Nemenyi): "
         f"{ranking.critical_difference:.2f}"
     )
     header = ["", *map(label, ranking.mean_ranks.index)]
-    yield Grid(caption, header, [[Entry("mean rank"), *ranks]])
+    return Grid(caption, header, [[Entry("mean rank"), *ranks]])
 
 
-def _short(score: str) -> str:
-    return SCORES[score].split(" (")[0]
-
-
-def _post_hoc(results: Results, score: str, classifier: str) -> Iterator[Block]:
-    means = fold_means(results, score, classifier)
-    ascending = lower_is_better(score)
-    ranking = rank_methods(means, ascending=ascending)
-    if ranking is None:
-        return
-    found = post_hoc(means, ascending=ascending).drop(columns="mean rank").T
+def _post_hoc(means: pd.DataFrame, score: str) -> Grid:
+    found = post_hoc(means, ascending=lower_is_better(score)).drop(columns="mean rank").T
+    (best,) = set(means) - set(found)
     rows = [
         [Entry(str(test)), *(Entry(f"{p:.3g}", best=bool(p < 0.05)) for p in values)]
         for test, values in zip(found.index, found.to_numpy(), strict=True)
     ]
-    least = 2 * 0.5 ** len(means) * (means.shape[1] - 1)
+    least = 2 * 0.5 ** len(means) * len(found.columns)
     caption = (
-        f"p-values of {label(str(ranking.mean_ranks.index[0]))}, the best by {_short(score)}, "
-        f"against each other method; below 5 % bold. Wilcoxon's cannot be less than {least:.2g} "
-        "on so few data sets"
+        f"p-values of {label(str(best))}, the best by {short_name(score)}, against each other method; "
+        f"below 5 % bold. On {len(means)} data sets the least of Wilcoxon's is at least {least:.2g}"
     )
-    yield Grid(caption, ["test", *map(label, map(str, found.columns))], rows)
+    return Grid(caption, ["test", *map(label, map(str, found.columns))], rows)
 
 
 def _against_none(results: Results, score: str) -> Iterator[Block]:
@@ -81,8 +73,8 @@ def _against_none(results: Results, score: str) -> Iterator[Block]:
         rows = part.set_index("method").reindex(methods)
         lines.append([Entry(str(name)), *map(_difference, rows["difference"], rows["se"])])
     caption = (
-        f"Against no reduction: difference in {_short(score)}, ± its standard error over the outer "
-        "folds; bold where it is more than one"
+        f"Against no reduction: difference in {short_name(score)}, ± its standard error over the "
+        "outer folds; bold where it is more than one above"
     )
     yield Grid(caption, ["data set", *map(label, methods)], lines)
 

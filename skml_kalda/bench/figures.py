@@ -11,7 +11,7 @@ from skml_kalda.bench.methods import label
 from skml_kalda.bench.names import check_name
 from skml_kalda.bench.ranks import Ranking, rank_methods
 from skml_kalda.bench.results import Results
-from skml_kalda.bench.scores import SCORES
+from skml_kalda.bench.scores import SCORES, short_name
 from skml_kalda.bench.tables import fold_means, lower_is_better, table
 from skml_kalda.datasets.manifest import read_manifest
 
@@ -91,6 +91,7 @@ def _ranks(results: Results, score: str) -> Figure:
         axis.set_title(classifier)
         if ranking is not None:
             _draw_ranking(axis, ranking)
+    drawn.supxlabel(f"mean rank by {short_name(score)}", fontsize=9)
     return drawn
 
 
@@ -135,7 +136,7 @@ def _dimension(results: Results, score: str) -> Figure:
         axis.set(title=name)
         axis.grid()
     drawn.supxlabel("dimension of the subspace", fontsize=9)
-    drawn.supylabel(SCORES[score] if score != "accuracy" else "accuracy", fontsize=9)
+    drawn.supylabel(short_name(score), fontsize=9)
     return with_legend(drawn)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn import metrics
 
-__all__ = ["LABEL_SCORES", "SCORES", "quick_score", "scores_of"]
+__all__ = ["LABEL_SCORES", "SCORES", "quick_score", "scores_of", "short_name"]
 
 # Standard names. Those of the paper differ: see `paper`.
 SCORES = {
@@ -24,6 +24,11 @@ SCORES = {
 
 # Those that need no probabilities.
 LABEL_SCORES = ("accuracy", "macro_f1", "micro_f1")
+
+
+def short_name(score: str) -> str:
+    """Write a score's name without what stands in brackets."""
+    return SCORES[score].split(" (")[0]
 
 
 def quick_score(name: str, y: Any, predicted: Any) -> float:

@@ -14,7 +14,7 @@ from skml_kalda.bench.figures import figure, figure_names
 from skml_kalda.bench.methods import label
 from skml_kalda.bench.paper import SWAPPED
 from skml_kalda.bench.results import Results
-from skml_kalda.bench.scores import SCORES
+from skml_kalda.bench.scores import SCORES, short_name
 from skml_kalda.bench.tables import (
     agreement,
     has_swapped_names,
@@ -86,12 +86,11 @@ def _pictures(results: Results) -> Iterator[Block]:
     more = [("ranks", score) for score in others if "ranks" in names]
     for name, score in [*((name, first) for name in names), *more]:
         salt = "-".join([results.plan.name, name, *([score] if others else [])])
-        caption = _CAPTIONS[name].format(score=_name(score, short=True))
+        caption = _CAPTIONS[name].format(score=_capital(short_name(score)))
         yield Picture(salt, caption, svg(figure(results, name, score=score), salt))
 
 
-def _name(score: str, *, short: bool = False) -> str:
-    text = SCORES[score].split(" (")[0] if short else SCORES[score]
+def _capital(text: str) -> str:
     return text[0].upper() + text[1:]
 
 
@@ -131,7 +130,7 @@ def _set(results: Results, name: str) -> Entry:
 
 
 def _caption(rows: pd.DataFrame, score: str) -> str:
-    text = _name(score)
+    text = _capital(SCORES[score])
     if rows["paper"].isna().all():
         return text
     alias = {"macro_f1": ", there “micro F1”", "micro_f1": ", there “macro F1”"}.get(score, "")
