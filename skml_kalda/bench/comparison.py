@@ -50,14 +50,14 @@ def _mean_ranks(ranking: Ranking, score: str, classifier: str) -> Grid:
 
 def _post_hoc(means: pd.DataFrame, score: str) -> Grid:
     found = post_hoc(means, ascending=lower_is_better(score)).drop(columns="mean rank").T
-    (best,) = set(means) - set(found)
+    (best,) = {label(str(name)) for name in set(means) - set(found)}
     rows = [
         [Entry(str(test)), *(Entry(f"{p:.3g}", best=bool(p < 0.05)) for p in values)]
         for test, values in zip(found.index, found.to_numpy(), strict=True)
     ]
     least = 2 * 0.5 ** len(means) * len(found.columns)
     caption = (
-        f"p-values of {label(str(best))}, the best by {short_name(score)}, against each other method; "
+        f"p-values of {best}, the best by {short_name(score)}, against each other method; "
         f"below 5 % bold. On {len(means)} data sets the least of Wilcoxon's is at least {least:.2g}"
     )
     return Grid(caption, ["test", *map(label, map(str, found.columns))], rows)
