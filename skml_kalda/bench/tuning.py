@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -75,14 +76,17 @@ def choose(cell: Cell, X: Any, y: Any) -> Choice:
     """Choose the setting and k whose score is best in the mean over the inner folds.
 
     Of equal ones the first in the order of scikit-learn's `ParameterGrid` is taken, with the
-    fewest neighbours. All methods see the same inner folds.
+    fewest neighbours. A setting that fails on a fold is not chosen, and a warning says why. All
+    methods see the same inner folds.
     """
     start = time.perf_counter()
     settings = list(ParameterGrid(cell.tune["grid"]))
     sizes = sorted(cell.tune["neighbors"])
     inner = splits(X, y, cell.tune["folds"], cell.seed + cell.repeat)
     scores = np.mean([_scores(cell, settings, X, y, *rows) for rows in inner], axis=0)
-    setting, size = np.unravel_index(np.argmax(scores), scores.shape)
+    if np.isnan(scores).all():
+        raise ValueError(f"every setting of {cell.method} failed on some inner fold: see warnings")
+    setting, size = np.unravel_index(np.nanargmax(scores), scores.shape)
     seconds = time.perf_counter() - start
     return Choice(settings[setting], sizes[size], float(scores[setting, size]), seconds)
 
@@ -95,7 +99,12 @@ def _scores(
     labels = sparse.csr_array(y[train])
     scores = []
     for setting in settings:
-        a, b = _reduced(cell, setting, A, B, y[train])
+        try:
+            a, b = _reduced(cell, setting, A, B, y[train])
+        except Exception as error:  # Whatever a method raises: this setting is not chosen.
+            warnings.warn(f"{setting} failed: {error}", stacklevel=2)
+            scores.append([np.nan] * len(cell.tune["neighbors"]))
+            continue
         votes = neighbor_votes(a, labels, b, cell.tune["neighbors"])
         scores.append([quick_score(cell.tune["score"], y[test], found) for _, found in votes])
     return np.array(scores)

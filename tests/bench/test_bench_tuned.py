@@ -21,6 +21,7 @@ from skml_kalda.bench.methods import check_classifier
 from skml_kalda.bench.plan import Plan, read_plan
 from skml_kalda.bench.ranks import Ranking, holm, post_hoc, rank_methods
 from skml_kalda.bench.scores import LABEL_SCORES, quick_score
+from skml_kalda.bench.sources import find_source, load
 from skml_kalda.bench.tables import choices, differences
 from skml_kalda.bench.tuning import choose
 from skml_kalda.datasets import load_dataset
@@ -146,11 +147,24 @@ def test_neither_jobs_nor_resuming_change_a_nested_score(tmp_path):
     assert [row["chosen_k"] for row in again.ok] == [row["chosen_k"] for row in two.ok]
 
 
-def test_other_rows_are_drawn_by_another_seed(tmp_path):
-    plan = nested(methods=("none",), folds=2)
-    rows = [run(plan.changed(seed=seed), tmp_path / str(seed)).ok for seed in (0, 1)]
-    assert rows[0][0]["max_rows"] == 240
-    assert rows[0][0]["scores"] != rows[1][0]["scores"]
+def test_other_rows_are_drawn_by_another_seed():
+    source = find_source("emotions")
+    (X, y), (other, _) = (load(source, 0, 240, seed) for seed in (0, 1))
+    assert len(X) == len(y) == len(other) == 240
+    assert (other != X).any()
+    assert len(load(source, 0, 1000)[0]) == 593
+
+
+def test_a_setting_that_fails_is_not_chosen(tmp_path):
+    tune = {**TUNE, "grid": {"PCA": {"n_components": [1000, 3]}}}
+    rows = run(nested(methods=("PCA",), tune=tune), tmp_path / "one").ok
+    assert [row["chosen"] for row in rows] == 3 * [{"n_components": 3}]
+    assert any("{'n_components': 1000} failed" in each for each in rows[0]["warnings"])
+    tune["grid"] = {"PCA": {"n_components": [1000]}}
+    failed = run(nested(methods=("PCA",), tune=tune), tmp_path / "all").failed
+    assert [row["error"] for row in failed] == 3 * [
+        "ValueError: every setting of PCA failed on some inner fold: see warnings\n"
+    ]
 
 
 def test_cells_without_tuning_keep_the_identity_of_older_runs():
