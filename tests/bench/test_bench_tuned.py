@@ -281,7 +281,9 @@ def test_choices_are_counted_over_sets_and_folds(results):
 
 
 def test_the_report_of_a_tuned_plan_tells_all(results, tmp_path):
-    text = report(results, tmp_path).with_name("report.md").read_text("utf-8")
+    page = report(results, tmp_path)
+    assert "<small>240 of 593 rows</small>" in page.read_text("utf-8")
+    text = page.with_name("report.md").read_text("utf-8")
     for name in ("macro F1", "micro F1", "accuracy"):
         assert f"Mean rank by {name} with k-NN on 2 data sets" in text
         assert f"Against no reduction: difference in {name}" in text
