@@ -28,7 +28,7 @@ from skml_kalda._labels import omega_weighted
 from skml_kalda._moments import Spectrum
 from skml_kalda._votes import neighbor_votes
 from skml_kalda.datasets import load_dataset
-from skml_kalda.reducers._scoring import _OF_MATRICES
+from skml_kalda.reducers._scoring import OF_MATRICES
 from skml_kalda.reducers._selection import Grid
 from skml_kalda.reducers._shrinkage import generalised_cross_validation
 
@@ -111,7 +111,7 @@ def on_fold(reducer, rules, near, labels, far, true):
     for block in blocks:
         votes = neighbor_votes(near[:, block.columns], labels, far[:, block.columns], [NEIGHBORS])
         ((_, predicted),) = votes
-        scores = [_OF_MATRICES[score](true.toarray() > 0, predicted) for score in SCORES]
+        scores = [OF_MATRICES[score](true.toarray() > 0, predicted) for score in SCORES]
         table.append([grid.shrinkage[block.shrinkage], *scores])
     return np.array(table)
 

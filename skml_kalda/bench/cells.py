@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import MISSING, Field, asdict, dataclass, field, fields, replace
 from typing import Any
 
 __all__ = ["HELD_OUT", "Cell"]
@@ -32,11 +32,21 @@ class Cell:
     repeat: int
     fold: int
     seed: int
-    parameters: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    parameters: Mapping[str, Any] = field(hash=False)
+    max_rows: int = 0
+    """Only so many rows, drawn by the seed; 0 is all of them."""
+    tune: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    """How the parameters in its grid and k are chosen; empty if they are not."""
+
+    def record(self) -> dict[str, Any]:
+        """Give what a row of results says of the cell."""
+        # What has a default came later: without it, the cells of older runs stay the same.
+        later = [each.name for each in fields(self) if not _is_required(each)]
+        return {k: v for k, v in asdict(self).items() if v or k not in later}
 
     def key(self) -> str:
         """Write the identity: equal for equal cells, in any process and at any time."""
-        return json.dumps(asdict(self), sort_keys=True)
+        return json.dumps(self.record(), sort_keys=True)
 
     def fit(self) -> Cell:
         """Give the identity of what comes before the classifier, shared by several cells."""
@@ -49,4 +59,9 @@ class Cell:
     @classmethod
     def of(cls, row: Mapping[str, Any]) -> Cell:
         """Read the cell back from a row of results."""
-        return cls(**{each.name: row[each.name] for each in fields(cls)})
+        known = [each.name for each in fields(cls) if _is_required(each) or each.name in row]
+        return cls(**{name: row[name] for name in known})
+
+
+def _is_required(each: Field[Any]) -> bool:
+    return each.default is MISSING and each.default_factory is MISSING

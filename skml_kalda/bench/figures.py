@@ -12,7 +12,7 @@ from skml_kalda.bench.methods import label
 from skml_kalda.bench.names import check_name
 from skml_kalda.bench.ranks import Ranking, rank_methods
 from skml_kalda.bench.results import Results
-from skml_kalda.bench.scores import MAIN, SCORES
+from skml_kalda.bench.scores import MAIN, SCORES, short_name
 from skml_kalda.bench.spread import split_means
 from skml_kalda.bench.tables import fold_means, lower_is_better, scores_in, table
 from skml_kalda.datasets.manifest import read_manifest
@@ -96,6 +96,7 @@ def _ranks(results: Results, score: str) -> Figure:
         axis.set_title(classifier)
         if ranking is not None:
             _draw_ranking(axis, ranking)
+    drawn.supxlabel(f"mean rank by {short_name(score)}", fontsize=9)
     return drawn
 
 
@@ -158,7 +159,7 @@ def _dimension(results: Results, score: str) -> Figure:
         axis.set(title=name)
         axis.grid()
     drawn.supxlabel("dimension of the subspace", fontsize=9)
-    drawn.supylabel(SCORES[score] if score != "accuracy" else "accuracy", fontsize=9)
+    drawn.supylabel(short_name(score), fontsize=9)
     return with_legend(drawn)
 
 

@@ -103,12 +103,15 @@ def _grid(block: Grid) -> str:
 
 
 def _row(row: Sequence[Entry]) -> str:
-    first = f'<th scope="row">{escape(row[0].text)}</th>'
+    first = f'<th scope="row">{escape(row[0].text)}{_note(row[0])}</th>'
     return first + "".join(map(_entry, row[1:]))
 
 
 def _entry(entry: Entry) -> str:
     text = f"<b>{escape(entry.text)}</b>" if entry.best else escape(entry.text)
-    note = f"<small>{escape(entry.note)}</small>" if entry.note else ""
     kind = "words" if len(entry.text) > 24 else "number"
-    return f'<td class="{kind}">{text}{note}</td>'
+    return f'<td class="{kind}">{text}{_note(entry)}</td>'
+
+
+def _note(entry: Entry) -> str:
+    return f"<small>{escape(entry.note)}</small>" if entry.note else ""

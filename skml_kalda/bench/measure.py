@@ -6,20 +6,19 @@ import time
 import traceback
 import warnings
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
-from sklearn.model_selection import KFold, StratifiedKFold
-from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 from skml_kalda.bench.cells import HELD_OUT, Cell
-from skml_kalda.bench.methods import make_classifier, make_reducer
+from skml_kalda.bench.folds import splits, standardized
+from skml_kalda.bench.methods import check_classifier, make_classifier
 from skml_kalda.bench.scores import scores_of
 from skml_kalda.bench.sources import Source, label_names, load
+from skml_kalda.bench.tuning import Choice, choose, reducer_of
 
 __all__ = ["Row", "measure"]
 
@@ -35,7 +34,7 @@ def measure(cells: Sequence[Cell], source: Source) -> list[Row]:
 
 
 def _row(cell: Cell, source: Source) -> Row:
-    row = {"status": "ok", **asdict(cell), "sha256": source.sha256}
+    row = {"status": "ok", **cell.record(), "sha256": source.sha256}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
@@ -56,16 +55,17 @@ class _Fitted:
     test: Any
     y_train: Any
     y_test: Any
+    k: int | None
     costs: Row
 
 
 @lru_cache(maxsize=1)
 def _fitted(cell: Cell, source: Source) -> _Fitted:
-    X, y = load(source, cell.classes)
+    X, y = load(source, cell.classes, cell.max_rows, cell.seed)
     train, test = _split(cell, X, y)
-    X_train, X_test = _standardized(X[train], X[test]) if cell.standardize else (X[train], X[test])
-    n_components = cell.dimension or _n_classes(y[train]) - 1
-    reducer = make_reducer(cell.method, cell.parameters, n_components, cell.random_state())
+    choice = choose(cell, X[train], y[train]) if cell.tune else Choice()
+    X_train, X_test = standardized(X[train], X[test]) if cell.standardize else (X[train], X[test])
+    reducer = reducer_of(cell, choice.parameters, y[train])
     start = time.perf_counter()
     if reducer is not None:
         reducer.fit(X_train, y[train])
@@ -76,24 +76,14 @@ def _fitted(cell: Cell, source: Source) -> _Fitted:
     if reducer is not None:
         X_train = reducer.transform(X_train)
     seconds = {"fit_seconds": fitted - start, "transform_seconds": transformed - fitted}
-    return _Fitted(reducer, X_train, X_test, y[train], y[test], _costs(reducer, X_test, seconds))
+    costs = _costs(reducer, X_test, seconds) | choice.record()
+    return _Fitted(reducer, X_train, X_test, y[train], y[test], choice.k, costs)
 
 
 def _split(cell: Cell, X: Any, y: Any) -> tuple[Any, Any]:
     if cell.kind not in HELD_OUT:
         return slice(None), slice(None)
-    splitter = KFold if y.ndim == 2 else StratifiedKFold
-    folds = splitter(cell.folds, shuffle=True, random_state=cell.seed + cell.repeat)
-    return list(folds.split(X, y))[cell.fold]
-
-
-def _standardized(train: Any, test: Any) -> tuple[Any, Any]:
-    scaler = StandardScaler(with_mean=not issparse(train)).fit(train)
-    return scaler.transform(train), scaler.transform(test)
-
-
-def _n_classes(y: Any) -> int:
-    return len(np.unique(y)) if y.ndim == 1 else int((y.sum(axis=0) > 0).sum())
+    return splits(X, y, cell.folds, cell.seed + cell.repeat)[cell.fold]
 
 
 def _costs(reducer: Any, projected: Any, seconds: dict[str, float]) -> Row:
@@ -106,7 +96,8 @@ def _costs(reducer: Any, projected: Any, seconds: dict[str, float]) -> Row:
 
 def _scored(cell: Cell, fitted: _Fitted) -> Row:
     start = time.perf_counter()
-    classifier = make_classifier(cell.classifier).fit(fitted.train, fitted.y_train)
+    classifier = make_classifier(check_classifier(cell.classifier, fitted.k))
+    classifier.fit(fitted.train, fitted.y_train)
     predicted = classifier.predict(fitted.test)
     seconds = time.perf_counter() - start
     scores = scores_of(fitted.y_test, predicted, classifier.predict_proba(fitted.test))

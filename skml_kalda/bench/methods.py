@@ -13,6 +13,7 @@ from skml_kalda.framework import transformers
 
 __all__ = [
     "NO_REDUCTION",
+    "TUNED_CLASSIFIER",
     "check_classifier",
     "estimator_of",
     "label",
@@ -26,6 +27,8 @@ NO_REDUCTION = "none"
 _ALIASES = {"kaLDA": "MultiLabelKaLDA", "TR": "TraceRatio", "sdpLDA": "SDPLDA"}
 _CLASSIFIERS = {"NN": "BinaryRelevanceKNN", "MLkNN": "MLkNN"}
 _CLASSIFIER = re.compile(r"(?:(\d+)-)?(\w+)")
+# Its k is chosen by an inner cross-validation.
+TUNED_CLASSIFIER = "k-NN"
 _DEFAULT_K = 10
 
 
@@ -52,7 +55,7 @@ def estimator_of(method: str, parameters: Mapping[str, Any]) -> str:
 
 
 def make_reducer(
-    method: str, parameters: Mapping[str, Any], n_components: int, random_state: int
+    method: str, parameters: Mapping[str, Any], n_components: int | None, random_state: int
 ) -> Any:
     """Make the reducer of a method; None is no reduction.
 
@@ -77,7 +80,9 @@ def check_classifier(name: str, k: int | None = None) -> str:
     >>> check_classifier("3-NN"), check_classifier("10-MLkNN"), check_classifier("MLkNN", k=5)
     ('3-NN', 'MLkNN', '5-MLkNN')
     """
-    family, found = _parse(name)
+    if name == TUNED_CLASSIFIER and k is None:
+        return name
+    family, found = _parse(name.removeprefix("k-"))
     k = found if k is None else k
     if k < 1:
         raise ValueError(f"{name!r}: the number of neighbours k must be at least 1")

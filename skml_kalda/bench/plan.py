@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from skml_kalda.bench.cells import HELD_OUT, Cell
-from skml_kalda.bench.methods import check_classifier, estimator_of
+from skml_kalda.bench.methods import TUNED_CLASSIFIER, check_classifier, estimator_of
 from skml_kalda.bench.names import check_name, shipped
+from skml_kalda.bench.tuning import check_tuning, tuning_of
 from skml_kalda.datasets.manifest import read_manifest
 
 __all__ = ["LISTS", "SINGLE", "Plan", "plan_names", "read_plan"]
@@ -48,6 +49,12 @@ class Plan:
         Whether features get zero mean and unit variance, from the training rows.
     classes : int
         Only rows of the first so many classes; 0 is all.
+    max_rows : dict
+        By data set: how many rows are drawn at random if it has more.
+    tune : dict
+        How each method chooses its parameters, and the classifier "k-NN" its k, by a
+        cross-validation inside every training fold: "folds", the "score" to be best in,
+        the "neighbors" to choose k from, and by method its "grid" of values by parameter.
     """
 
     name: str
@@ -64,6 +71,8 @@ class Plan:
     seed: int = 0
     standardize: bool = True
     classes: int = 0
+    max_rows: Mapping[str, int] = field(default_factory=dict)
+    tune: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         check_name("kind of plan", self.kind, _KINDS)
@@ -74,6 +83,7 @@ class Plan:
         spelled = tuple(map(check_classifier, self.classifiers))
         object.__setattr__(self, "classifiers", spelled)
         self._check_numbers()
+        self._check_tuning()
 
     def _check_numbers(self) -> None:
         for name, least in {"folds": 2, "repeats": 1, "seed": 0, "classes": 0}.items():
@@ -82,6 +92,14 @@ class Plan:
         least = 2 if self.kind in ("projection", "gallery") else 1
         if min(self.dimensions, default=least) < least:
             raise ValueError(f"dimensions must be at least {least}, not {min(self.dimensions)}")
+
+    def _check_tuning(self) -> None:
+        if self.tune and self.classifiers != (TUNED_CLASSIFIER,):
+            raise ValueError(f"a plan that tunes chooses k: classifiers must be {TUNED_CLASSIFIER}")
+        if not self.tune and TUNED_CLASSIFIER in self.classifiers:
+            raise ValueError(f"{TUNED_CLASSIFIER} needs a plan that says how to tune")
+        if self.tune:
+            check_tuning(self.tune, self.parameters, self.datasets)
 
     def cells(self) -> list[Cell]:
         """List the cells, those that share a fit side by side."""
@@ -106,6 +124,8 @@ class Plan:
                     fold=fold,
                     seed=self.seed,
                     parameters=self.parameters.get(method, {}),
+                    max_rows=self.max_rows.get(dataset, 0),
+                    tune=tuning_of(self.tune, method),
                 )
 
     def changed(self, k: int | None = None, **changes: Any) -> Plan:

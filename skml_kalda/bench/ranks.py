@@ -1,4 +1,4 @@
-"""Ranks across data sets: the Friedman test and the critical difference."""
+"""Ranks across data sets: the Friedman test, the critical difference and post-hoc tests."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-__all__ = ["Ranking", "rank_methods"]
+__all__ = ["Ranking", "holm", "post_hoc", "rank_methods"]
 
 
 @dataclass(frozen=True)
@@ -58,5 +58,60 @@ def rank_methods(means: pd.DataFrame, *, ascending: bool = False) -> Ranking | N
     ranks = means.rank(axis=1, ascending=ascending)
     _, p_value = stats.friedmanchisquare(*(means[name] for name in means))
     q = stats.studentized_range.ppf(0.95, k, np.inf) / np.sqrt(2)
-    critical = float(q * np.sqrt(k * (k + 1) / (6 * n)))
+    critical = float(q * _standard_error(n, k))
     return Ranking(ranks.mean().sort_values(), float(p_value), n, critical)
+
+
+def _standard_error(n: int, k: int) -> float:
+    """Give that of the difference of two mean ranks of k methods on n data sets."""
+    return float(np.sqrt(k * (k + 1) / (6 * n)))
+
+
+def post_hoc(means: pd.DataFrame, *, ascending: bool = False) -> pd.DataFrame:
+    """Test every method against the one of the best mean rank.
+
+    Parameters
+    ----------
+    means : pandas.DataFrame
+        One score per data set (row) and method (column), at least two methods.
+    ascending : bool, default=False
+        Whether a lower score is better.
+
+    Returns
+    -------
+    pandas.DataFrame
+        For each other method, best first: its mean rank, and p-values of Nemenyi's test (which
+        corrects for all pairs), and, corrected by Holm for the comparisons shown, of the
+        difference of the mean ranks and of Wilcoxon's signed ranks of the scores (Demšar 2006).
+    """
+    n, k = means.shape
+    ranks = means.rank(axis=1, ascending=ascending).mean().sort_values()
+    best, others = ranks.index[0], ranks.iloc[1:]
+    z = (others - ranks.iloc[0]) / _standard_error(n, k)
+    # Equal scores are split between the signs: two methods may do the same on a data set.
+    signed = [
+        stats.wilcoxon(means[best], means[m], zero_method="zsplit").pvalue for m in others.index
+    ]
+    return pd.DataFrame(
+        {
+            "mean rank": others,
+            "Nemenyi": stats.studentized_range.sf(z * np.sqrt(2), k, np.inf),
+            "Holm": holm(pd.Series(2 * stats.norm.sf(z), others.index)),
+            "Wilcoxon, Holm": holm(pd.Series(signed, others.index)),
+        }
+    )
+
+
+def holm(p_values: pd.Series[float]) -> pd.Series[float]:
+    """Correct p-values for their number, step by step from the smallest.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skml_kalda.bench.ranks import holm
+    >>> holm(pd.Series([0.04, 0.01, 0.03])).tolist()
+    [0.06, 0.03, 0.06]
+    """
+    ordered = p_values.sort_values()
+    corrected = (ordered * np.arange(len(ordered), 0, -1)).cummax().clip(upper=1)
+    return corrected.reindex(p_values.index)

@@ -6,7 +6,9 @@ from typing import Any
 
 from sklearn import metrics
 
-__all__ = ["MAIN", "SCORES", "scores_of"]
+from skml_kalda.reducers._scoring import OF_MATRICES
+
+__all__ = ["MAIN", "SCORES", "quick_score", "scores_of", "short_name"]
 
 # Standard names. Those of the paper differ: see `paper`.
 SCORES = {
@@ -19,8 +21,19 @@ SCORES = {
     "ranking_loss": "ranking loss (lower is better)",
     "average_precision": "label ranking average precision",
 }
-# Those of the paper.
+# Those of the paper, which need no probabilities.
 MAIN = ("accuracy", "macro_f1", "micro_f1")
+_QUICK = {"accuracy": "label_accuracy", "macro_f1": "f1_macro", "micro_f1": "f1_micro"}
+
+
+def short_name(score: str) -> str:
+    """Write a score's name without what stands in brackets."""
+    return SCORES[score].split(" (")[0]
+
+
+def quick_score(name: str, y: Any, predicted: Any) -> float:
+    """Score predicted indicators by one of `MAIN`, without scikit-learn's costly checks."""
+    return OF_MATRICES[_QUICK[name]](y > 0, predicted > 0)
 
 
 def scores_of(y: Any, predicted: Any, probability: Any) -> dict[str, float]:

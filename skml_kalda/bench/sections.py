@@ -8,22 +8,23 @@ from typing import Any
 import pandas as pd
 
 from skml_kalda.bench.canvas import svg
+from skml_kalda.bench.comparison import comparison
 from skml_kalda.bench.document import Block, Code, Entry, Grid, Heading, Picture, Text
 from skml_kalda.bench.figures import figure, figure_names
 from skml_kalda.bench.methods import label
 from skml_kalda.bench.paper import SWAPPED
-from skml_kalda.bench.ranks import rank_methods
 from skml_kalda.bench.results import Results
-from skml_kalda.bench.scores import SCORES
+from skml_kalda.bench.scores import SCORES, short_name
 from skml_kalda.bench.spread import spread_grids
 from skml_kalda.bench.tables import (
     agreement,
-    fold_means,
     has_swapped_names,
     lower_is_better,
+    main_scores,
     scores_in,
     table,
 )
+from skml_kalda.datasets.manifest import read_manifest
 
 __all__ = ["document"]
 
@@ -33,12 +34,12 @@ _ABOUT = (
     "row is bold."
 )
 _CAPTIONS = {
-    "scores": "Accuracy of each method: mean and standard deviation over the folds, and the "
+    "scores": "{score} of each method: mean and standard deviation over the folds, and the "
     "paper's number where it has one.",
-    "ranks": "Mean rank by accuracy across the data sets (1 is best). Methods under one bar are "
+    "ranks": "{score}: mean rank across the data sets (1 is best). Methods under one bar are "
     "not told apart by Nemenyi's test at 5 %.",
     "spread": "How the splits of the same rows differ: the mean over the folds of each split.",
-    "dimension": "Accuracy at growing dimension; the dotted line is K − 1.",
+    "dimension": "{score} at growing dimension; the dotted line is K − 1.",
     "convergence": "The objective by iteration; thin lines carry the last value on.",
     "projection": "Every row in the first two dimensions; colours and marks are the classes.",
     "gallery": "Rows that the fit has not seen, in two dimensions; a point has a wedge for each "
@@ -79,13 +80,22 @@ def _setting(results: Results) -> str:
     if plan.kind != "scores":
         return f"Features {scale}. {counts}"
     folds = f"{plan.repeats} × {plan.folds}-fold cross-validation, seed {plan.seed}"
-    return f"{folds}; features {scale}. {counts}"
+    drawn = " Of the largest sets only so many rows, drawn at random." if plan.max_rows else ""
+    return f"{folds}; features {scale}. {counts}{drawn}"
 
 
 def _pictures(results: Results) -> Iterator[Block]:
-    for name in figure_names(results):
-        salt = f"{results.plan.name}-{name}"
-        yield Picture(salt, _CAPTIONS[name], svg(figure(results, name), salt))
+    first, *others = main_scores(results)
+    names = figure_names(results)
+    more = [("ranks", score) for score in others if "ranks" in names]
+    for name, score in [*((name, first) for name in names), *more]:
+        salt = "-".join([results.plan.name, name, *([score] if others else [])])
+        caption = _CAPTIONS[name].format(score=_capital(short_name(score)))
+        yield Picture(salt, caption, svg(figure(results, name, score=score), salt))
+
+
+def _capital(text: str) -> str:
+    return text[0].upper() + text[1:]
 
 
 def _scores(results: Results) -> Iterator[Block]:
@@ -96,7 +106,7 @@ def _scores(results: Results) -> Iterator[Block]:
         for score, rows in found.items():
             yield _score_grid(results, rows[rows["classifier"] == classifier], score)
         yield from spread_grids(results, classifier)
-        yield from _friedman(results, classifier)
+        yield from comparison(results, classifier)
     yield _seconds(results)
 
 
@@ -114,14 +124,19 @@ def _verdict(results: Results) -> Iterator[Block]:
 def _score_grid(results: Results, rows: pd.DataFrame, score: str) -> Grid:
     methods = [name for name in results.plan.methods if name in set(rows["method"])]
     lines = [
-        [Entry(str(name)), *_entries(part.set_index("method"), methods, score)]
+        [_set(results, str(name)), *_entries(part.set_index("method"), methods, score)]
         for name, part in rows.groupby("dataset", sort=False)
     ]
     return Grid(_caption(rows, score), ["data set", *map(label, methods)], lines)
 
 
+def _set(results: Results, name: str) -> Entry:
+    drawn, n = results.plan.max_rows.get(name, 0), read_manifest(name).n
+    return Entry(name, note=f"{drawn} of {n} rows" if 0 < drawn < n else "")
+
+
 def _caption(rows: pd.DataFrame, score: str) -> str:
-    text = SCORES[score][0].upper() + SCORES[score][1:]
+    text = _capital(SCORES[score])
     if rows["paper"].isna().all():
         return text
     alias = {"macro_f1": ", there “micro F1”", "micro_f1": ", there “macro F1”"}.get(score, "")
@@ -149,20 +164,6 @@ def _seconds(results: Results) -> Grid:
     ]
     caption = "Seconds of a fit on one core, median over the folds; other work may have run beside"
     return Grid(caption, ["data set", *map(label, wide.columns)], rows)
-
-
-def _friedman(results: Results, classifier: str) -> Iterator[Block]:
-    ranking = rank_methods(fold_means(results, "accuracy", classifier))
-    if ranking is None:
-        return
-    ranks = [Entry(f"{value:.2f}") for value in ranking.mean_ranks]
-    caption = (
-        f"Mean rank by accuracy with {classifier} on {ranking.n_datasets} data sets. Friedman's "
-        f"test: p = {ranking.p_value:.3g}; critical difference at 5 % (Nemenyi): "
-        f"{ranking.critical_difference:.2f}"
-    )
-    header = ["", *map(label, ranking.mean_ranks.index)]
-    yield Grid(caption, header, [[Entry("mean rank"), *ranks]])
 
 
 def _by_dimension(results: Results) -> Iterator[Block]:

@@ -56,10 +56,15 @@ def _command(manifest: Manifest, command: str) -> str:
 
 
 @lru_cache(maxsize=2)
-def load(source: Source, classes: int = 0) -> tuple[Any, Any]:
-    """Load the features and labels, of the first so many classes if asked."""
+def load(source: Source, classes: int = 0, max_rows: int = 0, seed: int = 0) -> tuple[Any, Any]:
+    """Load the features and labels, of the first so many classes and of fewer rows if asked."""
     X, y = load_dataset(source.name, data_home=source.home, download=False, return_X_y=True)
-    return _of_classes(X, y, classes) if classes else (X, y)
+    if classes:
+        X, y = _of_classes(X, y, classes)
+    if 0 < max_rows < len(y):
+        drawn = np.sort(np.random.default_rng(seed).choice(len(y), max_rows, replace=False))
+        X, y = X[drawn], y[drawn]
+    return X, y
 
 
 @lru_cache(maxsize=2)

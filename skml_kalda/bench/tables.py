@@ -11,14 +11,17 @@ from skml_kalda.bench.methods import NO_REDUCTION
 from skml_kalda.bench.names import check_name
 from skml_kalda.bench.paper import published
 from skml_kalda.bench.results import Results
-from skml_kalda.bench.scores import SCORES
+from skml_kalda.bench.scores import MAIN, SCORES
 
 __all__ = [
     "agreement",
+    "choices",
     "compare",
+    "differences",
     "fold_means",
     "has_swapped_names",
     "lower_is_better",
+    "main_scores",
     "scores_in",
     "table",
 ]
@@ -73,6 +76,14 @@ def has_swapped_names(results: Results) -> bool:
     return any(table(results, score)["paper"].notna().any() for score in shown)
 
 
+def main_scores(results: Results) -> tuple[str, ...]:
+    """Name the scores by which methods are ranked: where they were tuned, first that aim."""
+    tune = results.plan.tune
+    if not tune:
+        return ("accuracy",)
+    return (tune["score"], *(score for score in MAIN[::-1] if score != tune["score"]))
+
+
 def lower_is_better(score: str) -> bool:
     """Tell whether a small value is the good one."""
     return "lower is better" in SCORES[score]
@@ -84,6 +95,33 @@ def fold_means(results: Results, score: str, classifier: str) -> pd.DataFrame:
     found = found[(found["classifier"] == classifier) & (found["dimension"] == 0)]
     means = found.pivot_table(index="dataset", columns="method", values="mean", sort=False)
     return means.dropna()
+
+
+def differences(results: Results, score: str, baseline: str = NO_REDUCTION) -> pd.DataFrame:
+    """Subtract the score of a baseline on every fold.
+
+    The result has the mean difference of each data set, classifier and method, and its standard
+    error over the folds, which is too small as far as these share training rows.
+    """
+    folds = ["dataset", "classifier", "repeat", "fold"]
+    wide = results.frame().pivot_table(index=folds, columns="method", values=score, sort=False)
+    minus = wide.sub(wide[baseline], axis=0).drop(columns=baseline)
+    long = minus.melt(var_name="method", value_name="difference", ignore_index=False)
+    groups = long.groupby(["dataset", "classifier", "method"], sort=False)["difference"]
+    return groups.agg(["mean", "sem"]).set_axis(["difference", "se"], axis=1).reset_index()
+
+
+def choices(results: Results) -> pd.DataFrame:
+    """Count how often each value of each tuned parameter was chosen, over sets and folds."""
+    grids, neighbors = results.plan.tune["grid"], results.plan.tune["neighbors"]
+    lines = []
+    for method in results.plan.methods:
+        rows = [row for row in results.ok if row["method"] == method]
+        for name, values in {**grids.get(method, {}), "k": neighbors}.items():
+            chosen = [{**row["chosen"], "k": row["chosen_k"]}[name] for row in rows]
+            counts = {str(value): chosen.count(value) for value in values}
+            lines.append({"method": method, "parameter": name, "counts": counts})
+    return pd.DataFrame(lines)
 
 
 def agreement(results: Results, score: str = "accuracy") -> pd.DataFrame:

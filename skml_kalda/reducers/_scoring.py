@@ -30,7 +30,7 @@ def _share_of_rows(true: Labels, predicted: Labels) -> float:
     return float(np.mean(np.all(true == predicted, axis=1)))
 
 
-_OF_MATRICES: dict[str, Callable[[Labels, Labels], float]] = {
+OF_MATRICES: dict[str, Callable[[Labels, Labels], float]] = {
     "f1_macro": lambda true, predicted: float(np.mean(_f1(true, predicted, 0))),
     "f1_micro": lambda true, predicted: float(_f1(true, predicted, None)),
     "f1_samples": lambda true, predicted: float(np.mean(_f1(true, predicted, 1))),
@@ -44,7 +44,7 @@ _OF_CLASSES: dict[str, Callable[[Labels, Labels], float]] = {
     "accuracy": _share_of_rows,
     "label_accuracy": _share_of_rows,
 }
-SCORES = {*get_scorer_names(), *_OF_MATRICES}
+SCORES = {*get_scorer_names(), *OF_MATRICES}
 
 
 class _Echo(BaseEstimator):
@@ -76,7 +76,7 @@ class NeighborScore:
     def __call__(self, true: Labels, counts: NDArray[Any], k: int) -> float:
         """Score the majority of `counts` among k neighbours: of each label, or of classes."""
         predicted = 2 * counts > k if self.is_matrix else _most_frequent(counts)
-        known = _OF_MATRICES if self.is_matrix else _OF_CLASSES
+        known = OF_MATRICES if self.is_matrix else _OF_CLASSES
         if isinstance(self.scoring, str) and self.scoring in known:
             return known[self.scoring](true, predicted)
         value = float(self._by_scikit_learn(self._form(true), self._form(predicted)))

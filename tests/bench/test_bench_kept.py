@@ -8,10 +8,13 @@ import pytest
 from skml_kalda.bench import read_results, table
 from skml_kalda.bench.methods import label
 from skml_kalda.bench.plan import plan_names, read_plan
+from skml_kalda.bench.ranks import rank_methods
 from skml_kalda.bench.sources import find_source
+from skml_kalda.bench.tables import differences, fold_means
 
 ROOT = Path(__file__).parents[2]
 KEPT = ROOT / "benchmarks" / "results" / "bench"
+DENSE = ["emotions", "yeast", "scene", "msrc-mom", "msrc-sift"]
 
 
 @pytest.mark.parametrize("name", plan_names())
@@ -50,3 +53,59 @@ def test_the_table_of_the_readme_is_that_of_the_kept_run():
 def _entry(row):
     paper = "" if row["paper"] != row["paper"] else f" ({row['paper']:.4f})"
     return f"{row['mean']:.4f}{paper}"
+
+
+@pytest.fixture(scope="module")
+def tuned():
+    return read_results(KEPT / "tuned")
+
+
+@pytest.mark.parametrize("score", ["macro_f1", "micro_f1"])
+def test_tuned_kernel_kalda_ranks_best_on_the_dense_sets(tuned, score):
+    ranking = rank_methods(fold_means(tuned, score, "k-NN").loc[DENSE])
+    assert (ranking.n_datasets, len(ranking.mean_ranks)) == (5, 10)
+    best, second = ranking.mean_ranks.iloc[:2]
+    assert ranking.mean_ranks.index[0] == "KernelKaLDA"
+    assert best < second
+
+
+@pytest.mark.parametrize("score", ["macro_f1", "micro_f1"])
+def test_tuned_kernel_kalda_is_nowhere_below_no_reduction(tuned, score):
+    found = differences(tuned, score).query("method == 'KernelKaLDA'").set_index("dataset")
+    assert len(found) == 8
+    assert (found["difference"] > -found["se"])[DENSE].all()
+
+
+@pytest.mark.parametrize("score", ["macro_f1", "micro_f1"])
+def test_the_paper_s_kalda_loses_to_mlda_on_the_dense_sets_though_tuned(tuned, score):
+    means = fold_means(tuned, score, "k-NN").loc[DENSE]
+    assert (means["kaLDA"] < means["MLDA"]).all()
+
+
+def test_on_yeast_only_the_kernel_gains_macro_f1(tuned):
+    found = differences(tuned, "macro_f1").query("dataset == 'yeast'").set_index("method")
+    assert list(found.index[found["difference"] > 0]) == ["KernelKaLDA"]
+
+
+def test_on_text_the_cosine_kernel_is_chosen(tuned):
+    kernels = [
+        row["chosen"]["kernel"]
+        for row in tuned.ok
+        if row["method"] == "KernelKaLDA" and row["dataset"] not in DENSE
+    ]
+    assert kernels == 15 * ["cosine"]
+
+
+def test_the_tuned_table_of_the_readme_is_that_of_the_kept_run(tuned):
+    scores = [fold_means(tuned, score, "k-NN") for score in ("macro_f1", "micro_f1")]
+    methods = list(tuned.plan.methods)
+    expected = [f"| macro / micro F1 | {' | '.join(map(label, methods))} |"]
+    for name in tuned.plan.datasets:
+        pairs = [[means.loc[name, method] for means in scores] for method in methods]
+        expected.append(f"| {name} | {' | '.join(f'{a:.3f} / {b:.3f}' for a, b in pairs)} |")
+    for text, names in (("first five", DENSE), ("all eight", list(tuned.plan.datasets))):
+        ranks = [rank_methods(means.loc[names]).mean_ranks for means in scores]
+        pairs = [f"{ranks[0][method]:.1f} / {ranks[1][method]:.1f}" for method in methods]
+        expected.append(f"| mean rank, {text} | {' | '.join(pairs)} |")
+    text = (ROOT / "README.md").read_text("utf-8")
+    assert [line for line in expected if line not in text] == []

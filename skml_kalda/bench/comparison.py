@@ -1,0 +1,96 @@
+"""How methods compare across data sets: ranks, tests, and the gain over no reduction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pandas as pd
+
+from skml_kalda.bench.document import Block, Entry, Grid
+from skml_kalda.bench.methods import NO_REDUCTION, label
+from skml_kalda.bench.ranks import Ranking, post_hoc, rank_methods
+from skml_kalda.bench.results import Results
+from skml_kalda.bench.scores import short_name
+from skml_kalda.bench.tables import (
+    choices,
+    differences,
+    fold_means,
+    lower_is_better,
+    main_scores,
+)
+
+__all__ = ["comparison"]
+
+
+def comparison(results: Results, classifier: str) -> Iterator[Block]:
+    """Rank the methods by accuracy; tuned ones by more scores, with all that follows."""
+    for score in main_scores(results):
+        means = fold_means(results, score, classifier)
+        ranking = rank_methods(means, ascending=lower_is_better(score))
+        if ranking is not None:
+            yield _mean_ranks(ranking, score, classifier)
+        if ranking is not None and results.plan.tune:
+            yield _post_hoc(means, score)
+    if results.plan.tune:
+        for score in main_scores(results):
+            yield from _against_none(results, score)
+        yield _choices(results)
+
+
+def _mean_ranks(ranking: Ranking, score: str, classifier: str) -> Grid:
+    ranks = [Entry(f"{value:.2f}") for value in ranking.mean_ranks]
+    caption = (
+        f"Mean rank by {short_name(score)} with {classifier} on {ranking.n_datasets} data sets. "
+        f"Friedman's test: p = {ranking.p_value:.3g}; critical difference at 5 % (Nemenyi): "
+        f"{ranking.critical_difference:.2f}"
+    )
+    header = ["", *map(label, ranking.mean_ranks.index)]
+    return Grid(caption, header, [[Entry("mean rank"), *ranks]])
+
+
+def _post_hoc(means: pd.DataFrame, score: str) -> Grid:
+    found = post_hoc(means, ascending=lower_is_better(score)).drop(columns="mean rank").T
+    (best,) = {label(str(name)) for name in set(means) - set(found)}
+    rows = [
+        [Entry(str(test)), *(Entry(f"{p:.3g}", best=bool(p < 0.05)) for p in values)]
+        for test, values in zip(found.index, found.to_numpy(), strict=True)
+    ]
+    least = 2 * 0.5 ** len(means) * len(found.columns)
+    caption = (
+        f"p-values of {best}, the best by {short_name(score)}, against each other method; "
+        f"below 5 % bold. On {len(means)} data sets the least of Wilcoxon's is at least {least:.2g}"
+    )
+    return Grid(caption, ["test", *map(label, map(str, found.columns))], rows)
+
+
+def _against_none(results: Results, score: str) -> Iterator[Block]:
+    if NO_REDUCTION not in set(results.frame()["method"]):
+        return
+    found = differences(results, score)
+    methods = [name for name in results.plan.methods if name in set(found["method"])]
+    lines = []
+    for name, part in found.groupby("dataset", sort=False):
+        rows = part.set_index("method").reindex(methods)
+        lines.append([Entry(str(name)), *map(_difference, rows["difference"], rows["se"])])
+    caption = (
+        f"Against no reduction: difference in {short_name(score)}, ± its standard error over the "
+        "outer folds; bold where it is more than one above"
+    )
+    yield Grid(caption, ["data set", *map(label, methods)], lines)
+
+
+def _difference(value: float, error: float) -> Entry:
+    return Entry(f"{value:+.4f} ± {error:.4f}", best=bool(value > error))
+
+
+def _choices(results: Results) -> Grid:
+    lines = [
+        [
+            Entry(label(row["method"])),
+            Entry(row["parameter"]),
+            Entry(", ".join(f"{value}: {n}" for value, n in row["counts"].items() if n)),
+        ]
+        for row in choices(results).to_dict("records")
+    ]
+    caption = "How often each value was chosen, over all data sets and outer folds"
+    return Grid(caption, ["method", "parameter", "value: times"], lines)

@@ -1,0 +1,129 @@
+"""Tuning: parameters and k chosen by a cross-validation inside the training rows."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.model_selection import ParameterGrid
+
+from skml_kalda._votes import neighbor_votes
+from skml_kalda.bench.cells import Cell
+from skml_kalda.bench.folds import n_classes, splits, standardized
+from skml_kalda.bench.methods import make_reducer
+from skml_kalda.bench.names import check_name
+from skml_kalda.bench.scores import MAIN, quick_score
+from skml_kalda.datasets.manifest import read_manifest
+
+__all__ = ["Choice", "check_tuning", "choose", "reducer_of", "tuning_of"]
+
+_SETTINGS = ("folds", "grid", "neighbors", "score")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What was chosen; nothing, where nothing is tuned."""
+
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    k: int | None = None
+    score: float = float("nan")
+    seconds: float = 0.0
+
+    def record(self) -> dict[str, Any]:
+        """Give what a row of results says of it."""
+        if self.k is None:
+            return {}
+        return {
+            "chosen": dict(self.parameters),
+            "chosen_k": self.k,
+            "inner_score": self.score,
+            "tune_seconds": round(self.seconds, 6),
+        }
+
+
+def tuning_of(tune: Mapping[str, Any], method: str) -> Mapping[str, Any]:
+    """Give the part of a plan's tuning that is about a method: without a grid only k."""
+    return {**tune, "grid": tune["grid"].get(method, {})} if tune else {}
+
+
+def check_tuning(
+    tune: Mapping[str, Any], parameters: Mapping[str, Mapping[str, Any]], datasets: Sequence[str]
+) -> None:
+    """Refuse what cannot be tuned, before any work is done."""
+    for name in tune:
+        check_name("setting of a tuning", name, _SETTINGS)
+    for name in _SETTINGS:
+        if name not in tune:
+            raise ValueError(f"the tuning of the plan says no {name}")
+    check_name("score to tune by", tune["score"], MAIN)
+    if tune["folds"] < 2 or min(tune["neighbors"], default=0) < 1:
+        raise ValueError("a tuning needs at least 2 folds, and neighbors of at least 1")
+    for method, grid in tune["grid"].items():
+        for setting in ParameterGrid(grid):
+            make_reducer(method, {**parameters.get(method, {}), **setting}, 1, 0)
+    for name in datasets:
+        if read_manifest(name).task != "multilabel":
+            raise ValueError(f"tuning is for sets with several labels per row, not for {name}")
+
+
+def choose(cell: Cell, X: Any, y: Any) -> Choice:
+    """Choose the setting and k whose score is best in the mean over the inner folds.
+
+    Of equal ones the first in the order of scikit-learn's `ParameterGrid` is taken, with the
+    fewest neighbours. A setting that fails on a fold is not chosen, and a warning says why. All
+    methods see the same inner folds.
+    """
+    start = time.perf_counter()
+    settings = list(ParameterGrid(cell.tune["grid"]))
+    sizes = sorted(cell.tune["neighbors"])
+    inner = splits(X, y, cell.tune["folds"], cell.seed + cell.repeat)
+    scores = np.mean([_scores(cell, settings, X, y, *rows) for rows in inner], axis=0)
+    if np.isnan(scores).all():
+        raise ValueError(f"every setting of {cell.method} failed on some inner fold: see warnings")
+    setting, size = np.unravel_index(np.nanargmax(scores), scores.shape)
+    seconds = time.perf_counter() - start
+    return Choice(settings[setting], sizes[size], float(scores[setting, size]), seconds)
+
+
+def _scores(
+    cell: Cell, settings: Sequence[Mapping[str, Any]], X: Any, y: Any, train: Any, test: Any
+) -> NDArray[np.float64]:
+    """Score every setting (rows) and number of neighbours (columns) on one inner fold."""
+    A, B = standardized(X[train], X[test]) if cell.standardize else (X[train], X[test])
+    labels = sparse.csr_array(y[train])
+    scores = []
+    for setting in settings:
+        try:
+            a, b = _reduced(cell, setting, A, B, y[train])
+        except Exception as error:  # Whatever a method raises: this setting is not chosen.
+            warnings.warn(f"{setting} failed: {error}", stacklevel=2)
+            scores.append([np.nan] * len(cell.tune["neighbors"]))
+            continue
+        votes = neighbor_votes(a, labels, b, cell.tune["neighbors"])
+        scores.append([quick_score(cell.tune["score"], y[test], found) for _, found in votes])
+    return np.array(scores)
+
+
+def reducer_of(cell: Cell, setting: Mapping[str, Any], y: Any) -> Any:
+    """Make the reducer of a cell with K - 1 components, unless it says another number.
+
+    One that is tuned takes its own default, which is less than K - 1 where it must be: the
+    few rows of an inner fold may have labels that are always together.
+    """
+    n_components = cell.dimension or (None if cell.tune else n_classes(y) - 1)
+    parameters = {**cell.parameters, **setting}
+    return make_reducer(cell.method, parameters, n_components, cell.random_state())
+
+
+def _reduced(cell: Cell, setting: Mapping[str, Any], A: Any, B: Any, y: Any) -> tuple[Any, Any]:
+    reducer = reducer_of(cell, setting, y)
+    if reducer is None:
+        return A, B
+    reducer.fit(A, y)
+    return reducer.transform(A), reducer.transform(B)
