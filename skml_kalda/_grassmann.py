@@ -19,7 +19,8 @@ def orthonormal(Y: Array) -> Array:
 
 def polar(Y: Array) -> Array:
     """Return Y (YᵀY)^(-½), the orthonormal basis of span(Y) nearest to Y."""
-    left, _, right = linalg.svd(Y, full_matrices=False, check_finite=False)
+    # By QR iteration: divide and conquer may fail where all singular values are equal.
+    left, _, right = linalg.svd(Y, full_matrices=False, check_finite=False, lapack_driver="gesvd")
     nearest: Array = left @ right
     return nearest
 

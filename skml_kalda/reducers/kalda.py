@@ -194,6 +194,7 @@ class MultiLabelKaLDA(BaseReducer):
         """S_t in its eigenbasis, or in a subspace that holds the solution."""
         if not isinstance(scatter, ImplicitScatter):
             spectrum = scatter.spectrum()
+            self._k(scatter, len(spectrum.values), "the rank of the centred data")
             self.shrinkage_ = self._shrinkage(scatter, lambda: Density.all_of(scatter, spectrum))
             return spectrum, None
         self.shrinkage_ = self._shrinkage(scatter, lambda: Density.estimate(scatter))
