@@ -279,7 +279,7 @@ def test_a_tolerance_below_rounding_ends_when_all_is_spanned(k, shape):
     np.testing.assert_allclose(kalda.components_, moments.components_, atol=1e-7)
 
 
-def test_what_implicit_kalda_cannot_do_is_said():
+def test_what_implicit_kalda_cannot_do_is_said(monkeypatch):
     X, Y = made(60, 20)
     X = sparse.csr_array(X)
     with scatter_form("implicit"):
@@ -287,8 +287,11 @@ def test_what_implicit_kalda_cannot_do_is_said():
             MultiLabelKaLDA(solver="paper").fit(X, Y)
         with pytest.raises(ValueError, match=r"at most 3, .* a further direction needs the whole"):
             MultiLabelKaLDA(n_components=4).fit(X, Y)
-        with pytest.warns(ConvergenceWarning, match="did not converge in max_iter=1"):
+        with pytest.warns(ConvergenceWarning, match="in 1 iterations: increase max_iter"):
             assert not MultiLabelKaLDA(max_iter=1, tol=1e-12).fit(X, Y).converged_
+        monkeypatch.setattr("skml_kalda._subspace.MAX_ROUNDS", 2)
+        with pytest.warns(ConvergenceWarning, match="in 2 iterations: use some shrinkage"):
+            assert MultiLabelKaLDA(tol=1e-12).fit(X, Y).n_iter_ == 2
 
 
 def test_ill_conditioned_systems_are_reported_but_end():
