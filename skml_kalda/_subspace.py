@@ -30,7 +30,7 @@ from skml_kalda._solvers import Reason, Solution, Stop, maximize, stalled
 # New columns of V need no more than the right direction.
 _COLUMN_TOL, _COLUMN_MAX_ITER = 0.03, 200
 _FIT_MAX_ITER = 300
-_MAX_ROUNDS = 30
+MAX_ROUNDS = 30
 # V has about this many columns for each of G; then it starts again from G and the axes.
 _WIDTH = 8
 
@@ -141,7 +141,7 @@ def maximize_in_subspaces(
         The axes of LDA.
     stop : Stop
         Stops when √⟨g, W⁻¹g⟩ ≤ tol·√J, with g the gradient in the space of the data and W
-        the preconditioner, or after max_iter rounds.
+        the preconditioner, or after max_iter rounds, thirty at most.
     first : callable
         Solves the problem among the axes.
 
@@ -154,15 +154,17 @@ def maximize_in_subspaces(
     """
     current, slope = axes, np.inf
     solution = first(shrunk.alignment(axes.space))
-    history = [solution.history[0], solution.value]
-    reason: Reason = "max_iter"
-    while reason == "max_iter" and len(history) <= min(stop.max_iter, _MAX_ROUNDS) + 1:
+    history = [solution.value]
+    reason: Reason | None = None
+    while reason is None:
         G, dual = current.space.basis @ solution.point, current.dual @ solution.point
         previous, (slope, columns) = slope, _new_columns(shrunk, G, dual)
         if slope <= stop.tol**2 * solution.value:
             reason = "gradient"
         elif stalled(slope, previous, solution.value):
             reason = "rounding"
+        elif len(history) > min(stop.max_iter, MAX_ROUNDS):
+            reason = "max_iter"
         else:
             wide = len(solution.point) > _WIDTH * G.shape[1]
             current = shrunk.widened(shrunk.widened(axes, dual) if wide else current, columns)

@@ -234,13 +234,14 @@ class MultiLabelKaLDA(BaseReducer):
         self.n_iter_ = max(1, solution.n_iter)
         self.converged_ = solution.converged
         if not solution.converged:
-            advice = (
-                'its steps have a fixed length; lower tau, or use solver="auto"'
-                if self.solver == "paper"
-                else "increase max_iter, or put a StandardScaler in front"
-            )
+            if self.solver == "paper":
+                advice = 'its steps have a fixed length; lower tau, or use solver="auto"'
+            elif solution.n_iter < self.max_iter:
+                advice = "use some shrinkage, or put a scaler such as MaxAbsScaler in front"
+            else:
+                advice = "increase max_iter, or put a StandardScaler in front"
             warnings.warn(
-                f"kaLDA did not converge in max_iter={self.max_iter} iterations: {advice}.",
+                f"kaLDA did not converge in {solution.n_iter} iterations: {advice}.",
                 ConvergenceWarning,
                 stacklevel=2,
             )
