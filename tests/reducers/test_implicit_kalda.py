@@ -49,7 +49,7 @@ def test_a_few_rounds_reach_the_maximum_in_many_dimensions(shrinkage, shape):
 
 
 def test_dependent_features_add_no_directions_of_their_own():
-    """J would gain from what no row varies in; rounding leads there (METHODS of kaLDA)."""
+    """J would gain from what no row varies in; rounding leads there."""
     X, Y = made(300, 20, 5)
     X = np.hstack([thinned(X), thinned(X)])  # twice: S_t is singular with more rows than features
     for shrinkage in (None, 0.05):
