@@ -14,7 +14,13 @@ from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline
 
-from skml_kalda import KernelKaLDA, KernelKaLDACV, MultiLabelKaLDA, MultiLabelKaLDACV
+from skml_kalda import (
+    KernelKaLDA,
+    KernelKaLDACV,
+    MultiLabelKaLDA,
+    MultiLabelKaLDACV,
+    scatter_form,
+)
 from tests.conftest import made, standardized
 
 X, Y = made(90, 6, unlabelled=0.1)
@@ -208,6 +214,23 @@ def test_every_form_of_data_and_labels_gives_the_same(kalda):
         assert other.best_params_ == pytest.approx(expected.best_params_)
         np.testing.assert_allclose(other.transform(data), expected.transform(X), atol=1e-7)
     assert list(other.feature_names_in_) == list("uvwxyz")
+
+
+@pytest.mark.parametrize("constraint", ["none", "orthonormal"])
+def test_folds_without_a_spectrum_score_the_same(constraint):
+    X, y = made(60, 8)
+    X = sparse.csr_array(X)
+    kalda = MultiLabelKaLDACV([1, 2, 9], shrinkages=[0.1, 0.5], n_neighbors=3, cv=3)
+    kalda.set_params(constraint=constraint)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FitFailedWarning)  # nine of eight features
+        expected = clone(kalda).fit(X, y)
+        with scatter_form("implicit"):
+            kalda.fit(X, y)
+    scores = [cv.cv_results_["mean_test_score"] for cv in (kalda, expected)]
+    assert np.isnan(scores[0]).sum() == 2
+    np.testing.assert_allclose(*scores)
+    np.testing.assert_allclose(kalda.components_, expected.components_, atol=1e-6)
 
 
 def test_jobs_change_nothing_and_folds_are_told(capfd):
