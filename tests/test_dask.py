@@ -17,7 +17,17 @@ from scipy import sparse
 from sklearn import config_context
 from sklearn.base import clone
 
-from skml_kalda import LDA, MDDM, MLDA, RLDA, KernelKaLDA, MultiLabelKaLDA, _dask
+from skml_kalda import (
+    LDA,
+    MDDM,
+    MLDA,
+    RLDA,
+    KernelKaLDA,
+    KernelKaLDACV,
+    MultiLabelKaLDA,
+    MultiLabelKaLDACV,
+    _dask,
+)
 from skml_kalda._scatter import Scatter
 from tests.conftest import made
 from tests.reducers.test_contracts import REDUCERS
@@ -274,12 +284,23 @@ def test_set_output_gives_dask_dataframes(form):
         lda.set_output(transform="polars").transform(form(X))
 
 
-def test_kernel_kalda_is_fitted_in_memory_and_transforms_dask_data():
+@pytest.mark.parametrize(
+    ("reducer", "reason"),
+    [
+        (KernelKaLDA(), "landmarks"),
+        (KernelKaLDACV(n_neighbors=3, cv=2), "folds"),
+        (MultiLabelKaLDACV(n_neighbors=3, cv=2), "folds"),
+    ],
+    ids=lambda each: type(each).__name__,
+)
+def test_what_draws_rows_is_fitted_in_memory_and_transforms_dask_data(reducer, reason):
     X, Y = made()
-    kernel = KernelKaLDA().fit(X, Y)
-    np.testing.assert_allclose(kernel.transform(in_blocks(X)), kernel.transform(X), atol=1e-10)
-    with pytest.raises(ValueError, match=r"KernelKaLDA cannot .* landmarks .* Fit on rows in mem"):
-        KernelKaLDA().fit(in_blocks(X), Y)
+    reducer.fit(X, Y)
+    lazy = reducer.transform(in_blocks(X))
+    assert isinstance(lazy, da.Array)
+    np.testing.assert_allclose(lazy, reducer.transform(X), atol=1e-10)
+    with pytest.raises(ValueError, match=rf"cannot .* {reason} are .* Fit on rows in mem"):
+        reducer.fit(in_blocks(X), Y)
 
 
 @pytest.mark.parametrize(

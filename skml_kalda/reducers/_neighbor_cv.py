@@ -24,6 +24,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skml_kalda._base import reducer_tags
+from skml_kalda._dask import lazy_on_dask, refuse_dask
 from skml_kalda._labels import Indicator, indicator, occupied_columns
 from skml_kalda._scatter import AnyScatter
 from skml_kalda.reducers._scoring import SCORES, NeighborScore
@@ -42,6 +43,7 @@ class Fold(NamedTuple):
     test: Rows
 
 
+@lazy_on_dask
 class NeighborCV(
     ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, metaclass=ABCMeta
 ):
@@ -103,6 +105,7 @@ class NeighborCV(
         self : object
             The fitted reducer.
         """
+        refuse_dask(self, X, "its folds are drawn from all rows.")
         Y = indicator(y)
         X = validate_data(
             self, X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2
