@@ -96,23 +96,29 @@ class _Graph:
 
     def __init__(self) -> None:
         self._name = f"skml_kalda-{uuid4().hex}"
-        self._tasks: dict[Key, tuple[Any, ...]] = {}
+        self._tasks: dict[Key, Any] = {}
         self._inputs: list[Any] = []
 
-    def add(self, function: Callable[..., Any], *arguments: Any) -> Key:
-        """Add a call, whose arguments may be delayed blocks and keys of other calls."""
-        key = self._name, len(self._tasks)
-        self._inputs += [each for each in arguments if is_dask(each)]
-        self._tasks[key] = (function, *(e.key if is_dask(e) else e for e in arguments))
-        return key
+    def add(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Add a call, whose arguments may be delayed blocks; gives a reference to its result."""
+        # Written out, not as tuples: in those dask does not find the blocks that are kept on
+        # the workers of a cluster.
+        from dask._task_spec import Task, TaskRef
 
-    def compute(self, key: Key) -> Any:
-        """Run what the call of this key needs."""
+        key = self._name, len(self._tasks)
+        blocks = {id(each): each for each in arguments if hasattr(each, "__dask_graph__")}
+        self._inputs += blocks.values()
+        given = (TaskRef(each.key) if id(each) in blocks else each for each in arguments)
+        self._tasks[key] = Task(key, function, *given)
+        return TaskRef(key)
+
+    def compute(self, reference: Any) -> Any:
+        """Run what a call needs, and the call."""
         from dask.delayed import Delayed
         from dask.highlevelgraph import HighLevelGraph
 
         graph = HighLevelGraph.from_collections(self._name, self._tasks, self._inputs)
-        return Delayed(key, graph, layer=self._name).compute()
+        return Delayed(reference.key, graph, layer=self._name).compute()
 
 
 def _of_block(of: Callable[..., Batch], X: Any, y: Any, sample_weight: Any) -> Batch | None:
@@ -127,6 +133,10 @@ def _of_block(of: Callable[..., Batch], X: Any, y: Any, sample_weight: Any) -> B
 
 def _sum(a: Batch | None, b: Batch | None) -> Batch | None:
     return a if b is None else b if a is None else a + b
+
+
+def _listed(*each: Any) -> list[Any]:
+    return list(each)
 
 
 def _is_array(data: Any) -> bool:
@@ -151,7 +161,7 @@ class _RowBlocks:
         if self.known:
             return tuple(self._lengths)
         graph = _Graph()
-        shapes = graph.add(list, [graph.add(np.shape, block) for block in self.blocks])
+        shapes = graph.add(_listed, *(graph.add(np.shape, block) for block in self.blocks))
         return tuple(shape[0] for shape in graph.compute(shapes))
 
 

@@ -47,6 +47,17 @@ def same(a, b):
     return True
 
 
+def test_data_kept_on_the_workers_give_the_same(client):
+    X, Y = made(200, 12)
+    expected = LDA().fit(X, Y)
+    rows, labels = client.persist(in_blocks(X, Y))
+    frame = client.persist(dd.from_pandas(pd.DataFrame(X), npartitions=3))
+    assert same(LDA().fit(rows, labels), expected)
+    assert same(LDA().fit(rows, Y), expected)
+    assert same(LDA().fit(frame, Y), expected)  # rows are counted first
+    np.testing.assert_allclose(expected.transform(rows), expected.transform(X), atol=1e-8)
+
+
 def test_two_processes_give_the_same_as_one(client):
     X, Y = made(200, 12)
     rows, labels = in_blocks(X, Y)
