@@ -66,13 +66,14 @@ class CentredRows(LinearOperator):
 
     def _gram(self) -> Iterator[tuple[slice, Any]]:
         """XᵀΩX, as sparse blocks of rows, each with at most _BLOCK multiplications."""
-        X = self.X
+        X, stored = self.X, np.diff(self.X.indptr)
+        # One column at a time multiplies the stored entries of the rows that hold it.
+        work = np.bincount(X.indices, np.repeat(stored, stored), X.shape[1])
+        work = np.cumsum(work) // _BLOCK
         # Only the values are copied: the weighted rows share the pattern of X.
-        stored = np.diff(X.indptr)
         values = X.data * np.repeat(self.weight, stored)
         weighted = sparse.csr_array((values, X.indices, X.indptr), shape=X.shape)
         features = sparse.csr_array(X.T)
-        work = np.cumsum(features.astype(bool).astype(np.float64) @ stored) // _BLOCK
         edges = np.flatnonzero(np.diff(work, prepend=-1, append=np.inf))
         for start, stop in pairwise(edges):
             yield slice(start, stop), features[start:stop] @ weighted
