@@ -249,8 +249,13 @@ class BaseReducer(
         self._drop_results()
         self.__dict__.pop("_stream", None)
 
+    @property
+    def _called(self) -> str:
+        """The name that errors about the data give."""
+        return type(self).__name__
+
     def _no_direction(self, reason: str) -> ValueError:
-        return ValueError(f"{type(self).__name__} finds no direction in X: {reason} is zero.")
+        return ValueError(f"{self._called} finds no direction in X: {reason} is zero.")
 
     def _number_of_components(self, default: int, limit: int, reason: str) -> int:
         """Check `n_components` against what the method can give."""
@@ -260,7 +265,7 @@ class BaseReducer(
             return min(default, limit)
         if self.n_components > limit:
             raise ValueError(
-                f"n_components={self.n_components} is more than {type(self).__name__} can give "
+                f"n_components={self.n_components} is more than {self._called} can give "
                 f"on these data: at most {limit}, which is {reason}. Pass a smaller n_components."
             )
         return self.n_components

@@ -36,6 +36,14 @@ _REPORTED = (
 )
 
 
+class _FeatureKaLDA(MultiLabelKaLDA):
+    """kaLDA on the features of a kernel; its errors are those of the class in use."""
+
+    @property
+    def _called(self) -> str:
+        return "KernelKaLDA"
+
+
 @lazy_on_dask
 class KernelKaLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     r"""Kernel-alignment LDA in the feature space of a kernel.
@@ -184,7 +192,7 @@ class KernelKaLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         check_consistent_length(X, Y.matrix)
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         features = self._features(X, weight)
-        kalda = MultiLabelKaLDA(
+        kalda = _FeatureKaLDA(
             self.n_components, constraint=self.constraint, shrinkage=self.shrinkage
         )
         for rows in batches(X.shape[0], features.shape[0]):

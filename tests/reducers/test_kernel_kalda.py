@@ -190,7 +190,7 @@ def test_names_and_dtype():
         (X, Y, {"kernel": "magic"}, "'kernel' parameter"),
         (X, Y, {"gamma": -1.0}, "'gamma' parameter"),
         (X, Y, {"kernel": "precomputed"}, r"X has shape \(60, 5\), but .* must be square"),
-        (X, Y, {"n_components": 4}, "n_components=4 is more than"),
+        (X, Y, {"n_components": 4}, "n_components=4 is more than KernelKaLDA can give"),
         (X, Y[:-1], {}, "inconsistent numbers of samples"),
         (X, Y[:, :1], {}, "y has one class only"),
         (np.where(X > 2, np.nan, X), Y, {}, "Input X contains NaN"),
