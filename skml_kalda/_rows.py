@@ -49,6 +49,10 @@ class CentredRows(LinearOperator):
         product -= np.outer(self._offset, U.sum(axis=0))
         return product
 
+    def _rmatvec(self, u: Array) -> Array:
+        # SciPy before 1.15 does not derive it from _rmatmat.
+        return self._rmatmat(u.reshape(-1, 1)).ravel()
+
     def cross(self, labels: Any) -> Array:
         """Σ w_i (x_i − m) b_iᵀ for the rows b_i of sparse `labels`, shape (p, K)."""
         weighted = labels.multiply(self.weight[:, None])

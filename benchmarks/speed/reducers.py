@@ -73,7 +73,8 @@ def against_dense(reducer, X, Y):
 def sparse_data(n, p, K=20, words=50):
     """Counts of words: frequent and rare ones, each label with some of its own."""
     rng = np.random.default_rng(0)
-    Y = sparse.random_array((n, K), density=0.1, format="csr", rng=rng)
+    # By position: SciPy 1.15 has given the last argument another name.
+    Y = sparse.csr_array(sparse.random(n, K, 0.1, "csr", None, rng))
     Y.data[:] = 1
     frequency = 1 / np.arange(1, p + 1)
     columns = rng.choice(p, size=n * words, p=frequency / frequency.sum())
