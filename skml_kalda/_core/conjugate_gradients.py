@@ -1,15 +1,15 @@
-"""Linear systems with S_t from products alone: conjugate gradients, columns side by side."""
+"""Linear systems from products alone: conjugate gradients, right-hand sides side by side."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from skml_kalda._implicit import ImplicitScatter
-from skml_kalda._scatter import Array
+from skml_kalda._core.arrays import Array
 
 CG_TOL = 1e-12
 CG_MAX_ITER = 1000
@@ -17,60 +17,49 @@ CG_MAX_ITER = 1000
 _WORK = 2**25
 
 
-def ridge_solve(scatter: ImplicitScatter, ridge: float, right: Array) -> Array:
-    """Solve (S_t + γI) W = right, in the range of S_t, to a relative residual of 1e-12.
-
-    With γ > 0 and n ≥ p the diagonal is the preconditioner. Otherwise there is none: plain
-    conjugate gradients stay in the range of S_t. Without a ridge they so end at the solution
-    of least norm, and with fewer rows than features they see nothing of the eigenvalue γ
-    beside the range, which costs more iterations than the diagonal saves.
-    """
-    W, settled = solve(scatter, ridge, right, CG_MAX_ITER)
-    if not settled:
-        warn_unsettled()
-    return W
-
-
-def ridge_solve_rows(scatter: ImplicitScatter, ridge: float, right: Array) -> Array:
-    """Solve (S_t + γI) W = Tᵀ right for γ > 0 by W = Tᵀ(TTᵀ + γI)⁻¹ right.
-
-    With fewer rows than features, vectors of n entries are so much cheaper.
-    """
-    T = scatter.rows
-    U, settled = _in_blocks(lambda V: T @ (T.T @ V), T.shape, ridge, right, None, CG_MAX_ITER)
-    if not settled:
-        warn_unsettled()
-    return np.asarray(T.T @ U)
-
-
 def solve(
-    scatter: ImplicitScatter, ridge: float, right: Array, max_iter: int
-) -> tuple[Array, bool]:
-    """Do as `ridge_solve` in at most `max_iter` products, and tell whether that was enough."""
-    regular = ridge > 0 and scatter.n_samples >= scatter.n_features
-    inverse = 1 / (scatter.diagonal + ridge)[:, None] if regular else None
-    return _in_blocks(scatter.matmul, scatter.rows.shape, ridge, right, inverse, max_iter)
-
-
-def _in_blocks(
-    matmul: Callable[[Array], Array],
-    shape: tuple[int, int],
-    ridge: float,
+    product: Callable[[Array], Array],
     right: Array,
-    inverse: Array | None,
-    max_iter: int,
+    shape: tuple[int, int],
+    *,
+    ridge: float,
+    inverse: Array | None = None,
+    max_iter: int | None = None,
 ) -> tuple[Array, bool]:
-    W, settled = np.empty_like(right), True
+    """Solve (A + γI) W = right to a relative residual of 1e-12, some columns at a time.
+
+    Parameters
+    ----------
+    product : callable
+        V -> A V, for symmetric A without negative eigenvalues.
+    right : array of shape (m, q)
+        Right-hand sides.
+    shape : (int, int)
+        Shape of the data behind A, which decides how many columns are solved for at a time.
+    ridge : float
+        γ ≥ 0. Without a ridge and a preconditioner the solution has least norm.
+    inverse : array of shape (m, 1), optional
+        Diagonal preconditioner.
+    max_iter : int, optional
+        Number of products at most.
+
+    Returns
+    -------
+    W : array of shape (m, q)
+        The solution, or the last iterate.
+    converged : bool
+        Whether the residual is as small as wanted.
+    """
+    max_iter = CG_MAX_ITER if max_iter is None else max_iter
+    W, converged = np.empty_like(right), True
     for columns in column_blocks(shape, right.shape[1]):
-        W[:, columns], done = _conjugate_gradients(
-            matmul, ridge, right[:, columns], inverse, max_iter
-        )
-        settled &= done
-    return W, settled
+        W[:, columns], done = _solve_block(product, ridge, right[:, columns], inverse, max_iter)
+        converged &= done
+    return W, converged
 
 
-def warn_unsettled() -> None:
-    """Say that a system was not solved, and what helps."""
+def warn_not_converged() -> None:
+    """Warn that a system was not solved, and say what helps."""
     warnings.warn(
         f"The linear system of the method did not converge in {CG_MAX_ITER} iterations: "
         "increase the ridge (RLDA in place of LDA, shrinkage of kaLDA), or put a scaler "
@@ -81,37 +70,31 @@ def warn_unsettled() -> None:
 
 
 def solve_dual(
-    scatter: ImplicitScatter,
-    right: Array,
-    scale: float,
-    shift: float,
-    tol: float,
-    max_iter: int,
+    T: Any, right: Array, scale: float, shift: float, tol: float, max_iter: int | None = None
 ) -> Array:
-    """Find U for which Z = TᵀU solves (scale S_t + shift I) Z = Tᵀ right.
+    """Return U for which Z = TᵀU solves (scale TᵀT + shift I) Z = Tᵀ right.
 
-    Every vector of these conjugate gradients is kept as Tᵀ of one with n entries: Z is in the
-    range of S_t whatever the rounding, however often what is left of it is solved for again.
+    Every vector of these conjugate gradients is kept as Tᵀ of one with n entries. So Z stays
+    in the range of TᵀT whatever the rounding, however often the rest of it is solved for again.
 
     Parameters
     ----------
-    scatter : ImplicitScatter
-        Gives T and S_t = TᵀT.
+    T : operator of shape (n, p)
+        The data.
     right : array of shape (n, q)
         Right-hand sides before the product with Tᵀ.
     scale, shift : float
         Not negative.
     tol, max_iter : float, int
-        Stops at this residual relative to the right-hand side, or after so many products.
+        Stop at this residual relative to the right-hand side, or after this many products.
     """
-    T = scatter.rows
     U = np.zeros_like(right)
     for columns in column_blocks(T.shape, right.shape[1]):
         residual = right[:, columns].copy()
         primal = T.T @ residual
         dual, direction = residual.copy(), primal.copy()
         size = start = dots(primal, primal)
-        for _ in range(max_iter):
+        for _ in range(CG_MAX_ITER if max_iter is None else max_iter):
             if np.all(size <= tol**2 * start):
                 break
             image = T @ direction
@@ -129,8 +112,8 @@ def solve_dual(
     return U
 
 
-def _conjugate_gradients(
-    matmul: Callable[[Array], Array],
+def _solve_block(
+    product: Callable[[Array], Array],
     ridge: float,
     right: Array,
     inverse: Array | None,
@@ -143,11 +126,11 @@ def _conjugate_gradients(
     for _ in range(max_iter):
         if np.all(size <= CG_TOL**2 * start):
             return W, True
-        product = matmul(direction)
-        product += np.multiply(ridge, direction, out=work)
-        step = ratio(size, dots(direction, product))
+        image = product(direction)
+        image += np.multiply(ridge, direction, out=work)
+        step = ratio(size, dots(direction, image))
         W += np.multiply(step, direction, out=work)
-        residual -= np.multiply(step, product, out=product)
+        residual -= np.multiply(step, image, out=image)
         ahead = residual if inverse is None else np.multiply(inverse, residual, out=work)
         before, size = size, dots(residual, ahead)
         direction *= ratio(size, before)
@@ -156,17 +139,16 @@ def _conjugate_gradients(
 
 
 def column_blocks(shape: tuple[int, int], q: int) -> Iterator[slice]:
-    """Columns whose arrays of n + p rows fit into the working memory."""
+    """Yield slices of q columns whose arrays of n + p rows fit into the working memory."""
     width = max(1, _WORK // (3 * sum(shape)))
     return (slice(start, start + width) for start in range(0, q, width))
 
 
 def dots(U: Array, V: Array) -> Array:
-    """Inner product of each column of U with that of V."""
-    dots: Array = np.einsum("ij,ij->j", U, V)
-    return dots
+    """Return the inner product of each column of U with that of V."""
+    return np.einsum("ij,ij->j", U, V)
 
 
 def ratio(numerator: Array, denominator: Array) -> Array:
-    """Quotient, zero for the columns that are solved exactly."""
+    """Return the quotient; zero for the columns that are solved exactly."""
     return np.divide(numerator, denominator, out=np.zeros_like(numerator), where=denominator > 0)

@@ -1,6 +1,6 @@
 """Data in blocks on a Dask cluster.
 
-The only module that knows dask, which it imports when it is given something of dask's.
+This is the only module that uses dask. It imports dask only when it is given dask data.
 """
 
 from __future__ import annotations
@@ -19,90 +19,118 @@ from sklearn.base import clone
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from skml_kalda._batch import Batch
-from skml_kalda._labels import indicator
+from skml_kalda._core.kernels.samples import RowSample
+from skml_kalda._core.labels import indicator
+from skml_kalda._core.streams import Batch, Stream
 
 C = TypeVar("C", bound=type[Any])
 Key = tuple[str, int]
 
 
 def is_dask(data: Any) -> bool:
-    """Tell a collection of dask without importing dask."""
+    """Whether `data` is a dask collection, decided without importing dask."""
     return any(cls.__module__.partition(".")[0] == "dask" for cls in type(data).__mro__)
 
 
 def gathered(data: Any) -> Any:
-    """Bring a collection of dask into memory; leave anything else as it is."""
+    """Load a dask collection into memory; return anything else unchanged."""
     return data.compute() if is_dask(data) else data
 
 
-def refuse_dask(reducer: Any, X: Any, reason: str) -> None:
-    """Say why a reducer that does not add blocks up cannot be fitted on them."""
-    if is_dask(X):
-        name = type(reducer).__name__
-        raise ValueError(
-            f"{name} cannot add up the blocks of a dask X: {reason} Fit on rows in memory, as "
-            "compute() brings them; transform takes dask data as they are."
-        )
+def batch_of_blocks(
+    reducer: Any, X: Any, y: Any, sample_weight: Any, *, reset: bool, **given: Any
+) -> Batch:
+    """Return the sum of the batches of all blocks, each computed where its rows are.
 
-
-def batch_of_blocks(reducer: Any, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> Batch:
-    """Add up what a reducer keeps of the blocks, each where its rows are."""
-    if reason := reducer._why_no_stream():
-        refuse_dask(reducer, X, reason)
+    The workers call `_batch` of the reducer, with what else is `given`.
+    """
     if not is_dask(y):
-        indicator(y)  # What can be said at once need not come from a worker.
-    _check_features(reducer, X, reset=reset)
-    # To the workers travel the parameters, and the features to expect.
+        indicator(y)  # Validate y here, so that errors surface before any task runs.
+    worker = _worker(reducer, X, reset=reset)
+    of = partial(worker._batch, reset=False, **given)
+    return _tree_sum(of, _block_arguments(X, y, sample_weight))
+
+
+def sample_of_blocks(
+    reducer: Any, X: Any, y: Any, sample_weight: Any, *, reset: bool, size: int, seed: int
+) -> RowSample:
+    """Return a sample of the rows of all blocks, each drawn where its rows are.
+
+    The workers call `_sample` of the reducer, with a seed of its own for every block.
+    """
+    of = partial(_worker(reducer, X, reset=reset)._sample, size=size)
+    blocks = _block_arguments(X, y, sample_weight)
+    return _tree_sum(of, [(*each, (seed, i)) for i, each in enumerate(blocks)])
+
+
+def _worker(reducer: Any, X: Any, *, reset: bool) -> Any:
+    """Return what workers receive: the parameters and the expected features, no fitted state."""
+    if reason := reducer._needs_all_rows():
+        name = type(reducer).__name__
+        advice = "Fit on rows in memory, for example from compute(); transform accepts dask data."
+        raise ValueError(f"{name} cannot add up the blocks of a dask X: {reason} {advice}")
+    check_features(reducer, X, reset=reset)
     worker = clone(reducer)
-    _check_features(worker, X, reset=True)
-    total = _tree_sum(partial(worker._batch, reset=False), X, y, sample_weight)
-    if total is None:
-        raise ValueError("X has 0 samples in all of its blocks, while a minimum of 2 is required.")
-    return total
+    check_features(worker, X, reset=True)
+    return worker
 
 
-def _check_features(reducer: Any, X: Any, *, reset: bool) -> None:
-    """Settle, or compare, the number and the names of the features, from no row at all."""
+def check_features(reducer: Any, X: Any, *, reset: bool) -> None:
+    """Set (or compare) the number and names of the features without reading any row."""
     if getattr(type(X), "ndim", None) is None or X.ndim != 2:
         raise ValueError(
-            f"X is a {type(X).__name__} of dask: pass a dask array of shape (n_samples, "
+            f"X is a dask {type(X).__name__}: pass a dask array of shape (n_samples, "
             "n_features) or a dask dataframe."
         )
     meta = np.empty((0, X.shape[1])) if _is_array(X) else X._meta
     validate_data(reducer, meta, skip_check_array=True, reset=reset)
 
 
-def _tree_sum(of: Callable[..., Batch], X: Any, y: Any, sample_weight: Any) -> Batch | None:
-    """Add neighbours pairwise until one is left.
-
-    The order of the sums, and with it the last digit, depends on the blocks alone and not on
-    who is done first.
-    """
+def _block_arguments(X: Any, y: Any, sample_weight: Any) -> list[tuple[Any, ...]]:
+    """Cut y and the weights as X is cut: what belongs to each block."""
     rows = _RowBlocks(X)
     labels, weights = _along(rows, "y", y), _along(rows, "sample_weight", sample_weight)
+    return list(zip(rows.blocks, labels, weights, strict=True))
+
+
+def _tree_sum(of: Callable[..., Any], blocks: list[tuple[Any, ...]]) -> Any:
+    """Add neighbouring parts pairwise until one is left.
+
+    The order of the sums, and so the last digit, depends only on the blocks and not on which
+    worker finishes first.
+    """
     graph = _Graph()
-    each = zip(rows.blocks, labels, weights, strict=True)
-    parts = [graph.add(_of_block, of, *block) for block in each]
+    function = graph.put(of)
+    parts = [graph.add(_of_block, function, *block) for block in blocks]
     while len(parts) > 1:
         pairs = [parts[i : i + 2] for i in range(0, len(parts), 2)]
         parts = [graph.add(_sum, *pair) if len(pair) == 2 else pair[0] for pair in pairs]
-    total: Batch | None = graph.compute(parts[0])
+    total = graph.compute(parts[0])
+    if total is None:
+        raise ValueError("X has 0 samples in all of its blocks, while a minimum of 2 is required.")
     return total
 
 
 class _Graph:
-    """Tasks in one layer: dask.delayed makes one of each, and plans in quadratic time."""
+    """Tasks in one layer. With dask.delayed each would be a layer, and planning quadratic."""
 
     def __init__(self) -> None:
         self._name = f"skml_kalda-{uuid4().hex}"
         self._tasks: dict[Key, Any] = {}
         self._inputs: list[Any] = []
 
+    def put(self, value: Any) -> Any:
+        """Add a value that many calls share, so that it travels once."""
+        from dask._task_spec import DataNode, TaskRef
+
+        key = self._name, len(self._tasks)
+        self._tasks[key] = DataNode(key, value)
+        return TaskRef(key)
+
     def add(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Add a call, whose arguments may be delayed blocks; gives a reference to its result."""
-        # Written out, not as tuples: in those dask does not find the blocks that are kept on
-        # the workers of a cluster.
+        """Add a call, whose arguments may be delayed blocks; return a reference to its result."""
+        # Explicit tasks rather than tuples: inside tuples dask does not find blocks that are
+        # kept on the workers of a cluster.
         from dask._task_spec import Task, TaskRef
 
         key = self._name, len(self._tasks)
@@ -113,7 +141,7 @@ class _Graph:
         return TaskRef(key)
 
     def compute(self, reference: Any) -> Any:
-        """Run what a call needs, and the call."""
+        """Run a call and everything it depends on; return its result."""
         from dask.delayed import Delayed
         from dask.highlevelgraph import HighLevelGraph
 
@@ -121,17 +149,17 @@ class _Graph:
         return Delayed(reference.key, graph, layer=self._name).compute()
 
 
-def _of_block(of: Callable[..., Batch], X: Any, y: Any, sample_weight: Any) -> Batch | None:
+def _of_block(of: Callable[..., Any], X: Any, y: Any, sample_weight: Any, *more: Any) -> Any | None:
     for name, rows in (("y", y), ("sample_weight", sample_weight)):
         if _has_rows(rows) and rows.shape[0] != X.shape[0]:
             raise ValueError(
                 f"{name} has {rows.shape[0]} rows in a block in which X has {X.shape[0]}: "
-                "give both the same rows in the same chunks or partitions."
+                "pass both with the same chunks or partitions."
             )
-    return of(X, y, sample_weight) if X.shape[0] else None
+    return of(X, y, sample_weight, *more) if X.shape[0] else None
 
 
-def _sum(a: Batch | None, b: Batch | None) -> Batch | None:
+def _sum(a: Any, b: Any) -> Any:
     return a if b is None else b if a is None else a + b
 
 
@@ -144,7 +172,7 @@ def _is_array(data: Any) -> bool:
 
 
 class _RowBlocks:
-    """Blocks of whole rows, to be computed; their lengths are counted if they are needed."""
+    """Delayed blocks of whole rows. Unknown lengths are counted on first access."""
 
     def __init__(self, data: Any) -> None:
         if _is_array(data):
@@ -166,7 +194,7 @@ class _RowBlocks:
 
 
 def _along(rows: _RowBlocks, name: str, data: Any) -> list[Any]:
-    """Cut what goes with the rows of X as X is cut."""
+    """Split labels or weights into the same blocks of rows as X."""
     if is_dask(data):
         return _rechunked(rows, name, data)
     if not _has_rows(data):
@@ -185,7 +213,7 @@ def _rechunked(rows: _RowBlocks, name: str, data: Any) -> list[Any]:
     if len(own.blocks) != len(rows.blocks):
         raise ValueError(
             f"{name} has {len(own.blocks)} blocks and X has {len(rows.blocks)}, some of unknown "
-            "length: give both the same partitions, or call compute_chunk_sizes() on dask arrays."
+            "length: pass both with the same partitions, or call compute_chunk_sizes() on arrays."
         )
     return own.blocks
 
@@ -200,10 +228,10 @@ def _check_total(rows: _RowBlocks, name: str, n: int) -> None:
 
 
 def lazy_on_dask(cls: C) -> C:
-    """Let the transform of a class map the blocks of dask data, nothing being computed.
+    """Make `transform` of a class lazy on dask data: it maps the blocks and computes nothing.
 
-    To be applied to the class: scikit-learn wraps the methods in it to give data frames on
-    demand, and would compute what it wraps.
+    This decorates the class and not its methods, because scikit-learn wraps the methods (for
+    `set_output`) when the class is created, and its wrapper would compute the result.
     """
     transform, fit_transform = cls.transform, cls.fit_transform
 
@@ -225,7 +253,7 @@ def _transform_blocks(reducer: Any, X: Any) -> Any:
     from dask import array, delayed
 
     check_is_fitted(reducer)
-    _check_features(reducer, X, reset=False)
+    check_features(reducer, X, reset=False)
     names = reducer.get_feature_names_out()
     rows = X if _is_array(X) else X.to_dask_array()
     rows = rows.rechunk({1: -1})
@@ -247,21 +275,23 @@ def _project(rows: Any, reducer: Any, empty: NDArray[Any]) -> Any:
 
 
 def _bare(reducer: Any) -> Any:
-    """Copy what a transform takes: no stream of batches, and arrays in and out."""
+    """Return a copy for the workers: no stream of batches, no feature names, array output."""
     bare = copy(reducer)
-    for name in ("_stream", "feature_names_in_", "_sklearn_output_config"):
+    for name in ("feature_names_in_", "_sklearn_output_config"):
         vars(bare).pop(name, None)
+    if isinstance(vars(bare).get("_state"), Stream):
+        bare._state = reducer._results()
     return bare.set_output(transform="default")
 
 
 def _in_container(reducer: Any, projected: Any, X: Any, names: NDArray[Any]) -> Any:
-    """Give what `set_output` asks for; polars has no collection of dask."""
+    """Return the container that `set_output` asks for; dask has no polars collection."""
     container = _get_output_config("transform", reducer)["dense"]
     if container == "default":
         return projected
     if container != "pandas":
         raise ValueError(
-            f"set_output(transform={container!r}) has no counterpart for dask data: take "
+            f"set_output(transform={container!r}) has no counterpart for dask data: use "
             '"default" for a dask array or "pandas" for a dask dataframe.'
         )
     from dask import dataframe

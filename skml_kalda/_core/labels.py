@@ -1,15 +1,18 @@
-"""Labels in any form a user has them, as one checked indicator matrix."""
+"""Labels in any form, as one validated indicator matrix."""
 
 from __future__ import annotations
 
 import warnings
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
+
+Weights: TypeAlias = Literal["labels", "rows"]
+"""What counts once: every label of a row, or every row."""
 
 _ADVICE = (
     "Pass one class label per row as a 1-D y; turn lists of label names into an indicator "
@@ -24,14 +27,19 @@ class Indicator(NamedTuple):
     """Y, of shape (n, K), float64, without stored zeros."""
 
     classes: NDArray[Any]
-    """The K class labels; column numbers where y was an indicator matrix."""
+    """The K class labels; column indices if y was an indicator matrix."""
 
     is_matrix: bool
     """Whether y was an indicator matrix, and so has a fixed number of columns."""
 
+    @property
+    def columns(self) -> int | None:
+        """Number of columns of the indicator matrix; None where y was one-dimensional."""
+        return self.matrix.shape[1] if self.is_matrix else None
+
 
 class Weighted(NamedTuple):
-    """Label vectors and row weights, as the scatter statistic takes them."""
+    """Label vectors and row weights for the scatter statistic."""
 
     labels: sparse.csr_array
     """b_i, shape (n, K)."""
@@ -41,7 +49,7 @@ class Weighted(NamedTuple):
 
 
 def indicator(y: Any) -> Indicator:
-    """Turn `y` into a checked indicator matrix.
+    """Convert `y` to a validated indicator matrix.
 
     Parameters
     ----------
@@ -58,7 +66,7 @@ def indicator(y: Any) -> Indicator:
     Raises
     ------
     ValueError
-        If `y` is neither.
+        If `y` is neither of these.
 
     Examples
     --------
@@ -77,9 +85,20 @@ def indicator(y: Any) -> Indicator:
     if sparse.issparse(y):
         matrix = sparse.csr_array(_two_dimensional(y), copy=True)
         matrix.sum_duplicates()
-        return _from_matrix(matrix)
+        return _named_by_number(_checked(matrix))
     array = _as_array(y)
     return _from_labels(array) if array.ndim == 1 else _from_matrix(_two_dimensional(array))
+
+
+def multilabel_matrix(y: Any, name: str = "y", *, single_label: str) -> sparse.csr_array:
+    """Return the indicator matrix of `y`; refuse one class per row, naming what is for those."""
+    labels = indicator(y)
+    if not labels.is_matrix:
+        raise ValueError(
+            f"{name} has one dimension: pass an indicator matrix of shape (n, K). For one class "
+            f"per row see {single_label}."
+        )
+    return labels.matrix
 
 
 def _as_array(y: Any) -> NDArray[Any]:
@@ -102,7 +121,7 @@ def _from_labels(y: NDArray[Any]) -> Indicator:
     check_classification_targets(y)
     classes, codes = np.unique(column_or_1d(y), return_inverse=True)
     n = codes.shape[0]
-    # One entry per row: the CSR arrays can be written down as they are.
+    # Each row has one entry, so the CSR arrays are known without sorting.
     matrix = sparse.csr_array(
         (np.ones(n), codes.astype(np.int32), np.arange(n + 1, dtype=np.int32)),
         shape=(n, classes.shape[0]),
@@ -112,9 +131,12 @@ def _from_labels(y: NDArray[Any]) -> Indicator:
 
 def _from_matrix(y: Any) -> Indicator:
     rows = max(2**20 // max(y.shape[1], 1), 1)
-    # Dense y, which may be mapped from a file, is never turned into floats as a whole.
+    # In parts, because dense y may be a memory map too large to convert to floats at once.
     parts = [y[i : i + rows] for i in range(0, y.shape[0], rows)] or [y]
-    matrix = sparse.vstack([_checked(part) for part in parts], format="csr")
+    return _named_by_number(sparse.vstack([_checked(part) for part in parts], format="csr"))
+
+
+def _named_by_number(matrix: sparse.csr_array) -> Indicator:
     return Indicator(matrix, np.arange(matrix.shape[1]), is_matrix=True)
 
 
@@ -132,18 +154,16 @@ def _checked(y: Any) -> sparse.csr_array:
 
 
 def occupied_columns(label_weight: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.intp]:
-    """Find the columns of the classes that have rows; refuse fewer than two."""
+    """Return the columns of the classes with rows; raise if there are fewer than two."""
     occupied: NDArray[np.bool_] = label_weight > 0
     found = int(occupied.sum())
     if found == 0:
         raise ValueError(
-            "y has no label in any row of positive weight: at least two classes with rows "
-            "are needed to tell them apart."
+            "y has no label in any row of positive weight: pass rows of at least two classes."
         )
     if found == 1:
         raise ValueError(
-            f"y has one class only ({classes[occupied][0]!r}): at least two classes with rows "
-            "are needed to tell them apart."
+            f"y has one class only ({classes[occupied][0]!r}): pass rows of at least two classes."
         )
     if found < len(occupied):
         warnings.warn(
@@ -156,16 +176,32 @@ def occupied_columns(label_weight: NDArray[Any], classes: NDArray[Any]) -> NDArr
 
 
 def omega_weighted(Z: sparse.csr_array, sample_weight: NDArray[Any]) -> Weighted:
-    """Weights of the paper: a row counts once for each of its labels (Ω = diag(ρ)).
+    """Return the weights of the paper: a row counts once for each of its labels (Ω = diag(ρ)).
 
-    Returns b_i = z_i / ρ_i and w_i = ρ_i = Σ_k z_ik, times the sample weights; Z is Y, or
-    any other non-negative weight of row i in class k. Rows without a label have weight zero.
+    They are b_i = z_i / ρ_i and w_i = ρ_i = Σ_k z_ik, times the sample weights. Z is Y, or any
+    other non-negative weights of row i in class k. Rows without a label have weight zero.
     """
+    return Weighted(row_shares(Z), Z.sum(axis=1) * sample_weight)
+
+
+def row_shares(Z: sparse.csr_array) -> sparse.csr_array:
+    """Return diag(1/ρ) Z, each row divided by its sum; rows of zeros are unchanged."""
     rho = Z.sum(axis=1)
-    share = sparse.diags_array(1 / np.where(rho > 0, rho, 1))
-    return Weighted(sparse.csr_array(share @ Z), rho * sample_weight)
+    return sparse.csr_array(sparse.diags_array(1 / np.where(rho > 0, rho, 1)) @ Z)
 
 
 def row_weighted(Y: sparse.csr_array, sample_weight: NDArray[Any]) -> Weighted:
-    """Weights of regression: every row counts once, labelled or not; b_i = y_i."""
+    """Return the weights of regression: every row counts once, labelled or not, and b_i = y_i."""
     return Weighted(Y, sample_weight)
+
+
+def sparse_form(y: Any) -> type | None:
+    """Return the CSR class for labels predicted from `y`, or None if `y` is dense."""
+    if not sparse.issparse(y):
+        return None
+    return sparse.csr_array if isinstance(y, sparse.sparray) else sparse.csr_matrix
+
+
+def weighted(Y: sparse.csr_array, sample_weight: NDArray[Any], weights: Weights) -> Weighted:
+    """Let every label count, or every row."""
+    return (row_weighted if weights == "rows" else omega_weighted)(Y, sample_weight)

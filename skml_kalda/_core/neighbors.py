@@ -1,4 +1,4 @@
-"""Labels counted among nearest neighbours."""
+"""Counts of labels among nearest neighbours."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from scipy import sparse
 from scipy.spatial import KDTree
 from sklearn.neighbors import NearestNeighbors
 
-# A tree is faster than all distances up to this many features, as scikit-learn has it too.
+# Up to this many features a tree is faster than brute force; scikit-learn has the same limit.
 FEW_FEATURES = 15
 
 
 def adjacency(neighbors: NDArray[np.intp], n: int) -> sparse.csr_array:
-    """Write the neighbours as a 0/1 matrix of shape (rows, n), whose product with Y counts."""
+    """Return the neighbours as a 0/1 matrix of shape (m, n); its product with Y counts labels."""
     m, k = neighbors.shape
     return sparse.csr_array(
         (np.ones(m * k), neighbors.ravel(), np.arange(0, m * k + 1, k)), shape=(m, n)
@@ -24,12 +24,12 @@ def adjacency(neighbors: NDArray[np.intp], n: int) -> sparse.csr_array:
 
 
 def nearest_rows(train: Any, test: Any, k: int) -> NDArray[np.intp]:
-    """Find the k rows of `train` nearest to each row of `test`, the nearest first."""
+    """Return the indices of the k rows of `train` nearest to each row of `test`, nearest first."""
     if k > train.shape[0]:
         raise ValueError(f"{k} neighbours are more than the {train.shape[0]} rows there are.")
     if sparse.issparse(train) or train.shape[1] > FEW_FEATURES:
         return NearestNeighbors(n_neighbors=k).fit(train).kneighbors(test, None, False)
-    # SciPy's tree finds the rows of scikit-learn's in a third of its time.
+    # SciPy's tree finds the same rows as scikit-learn's in a third of the time.
     found: NDArray[np.intp] = KDTree(train, leafsize=32).query(test, np.arange(1, k + 1))[1]
     return found
 
@@ -42,11 +42,11 @@ def neighbor_counts(
     Parameters
     ----------
     train, test : array or CSR of shape (n, p) and (m, p)
-        The rows that are counted, and those they are near to.
+        The rows to count among, and the query rows.
     labels : CSR of shape (n, K)
         Indicator of the labels of `train`.
     sizes : iterable of int
-        The k.
+        The numbers of neighbours.
 
     Yields
     ------
@@ -66,8 +66,8 @@ def neighbor_votes(
 ) -> Iterator[tuple[int, NDArray[np.bool_]]]:
     """Predict the labels that more than half of the k nearest rows carry.
 
-    Parameters are those of :func:`neighbor_counts`; it yields k, ascending, and the
-    predicted labels, of shape (m, K).
+    The parameters are those of :func:`neighbor_counts`. Yields k, ascending, and the predicted
+    labels, of shape (m, K).
     """
     for k, counts in neighbor_counts(train, labels, test, sizes):
         yield k, 2 * counts > k

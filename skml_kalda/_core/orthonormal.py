@@ -1,32 +1,28 @@
-"""Subspaces and the bases that stand for them: pure functions of a few lines."""
+"""Orthonormal bases of subspaces, with ties and signs resolved."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 
-Array = NDArray[np.floating[Any]]
+from skml_kalda._core.arrays import Array
 
 
 def orthonormal(Y: Array) -> Array:
     """Return an orthonormal basis of span(Y)."""
-    Q: Array = np.linalg.qr(Y)[0]
-    return Q
+    return np.linalg.qr(Y)[0]
 
 
 def polar(Y: Array) -> Array:
     """Return Y (YᵀY)^(-½), the orthonormal basis of span(Y) nearest to Y."""
-    # By QR iteration: divide and conquer may fail where all singular values are equal.
+    # gesvd, because divide and conquer (gesdd) may fail when all singular values are equal.
     left, _, right = linalg.svd(Y, full_matrices=False, check_finite=False, lapack_driver="gesvd")
     nearest: Array = left @ right
     return nearest
 
 
 def tangent(G: Array, Z: Array) -> Array:
-    """Project Z on the tangent space at span(G): (I − GGᵀ) Z."""
+    """Return the projection of Z on the tangent space at span(G): (I − GGᵀ) Z."""
     return Z - G @ (G.T @ Z)
 
 
@@ -42,33 +38,32 @@ def diagonal_basis(Y: Array, values: Array) -> tuple[Array, Array]:
     return Y @ rotation[:, ::-1], d[::-1]
 
 
-def settle_ties(eigenvalues: Array, G: Array, product: Array, scale: float) -> Array:
-    """Choose among the bases of each eigenspace: Gᵀ product is made diagonal there.
+def resolve_ties(eigenvalues: Array, G: Array, product: Array, scale: float) -> Array:
+    """Return G with the basis of each eigenspace rotated so that Gᵀ product is diagonal there.
 
-    Eigenvectors of equal eigenvalue (descending, equal but for rounding relative to `scale`)
-    are defined up to a rotation only; of the rotated ones those of the largest diagonal
-    entry come first.
+    Eigenvectors of equal eigenvalues are defined only up to a rotation. `eigenvalues` must be
+    descending; they count as equal if they differ by no more than rounding relative to `scale`.
+    Within an eigenspace the vector with the largest diagonal entry comes first.
     """
     apart = np.flatnonzero(-np.diff(eigenvalues) > 1e-8 * scale)
-    settled = G.copy()
+    resolved = G.copy()
     for tied in np.split(np.arange(G.shape[1]), apart + 1):
         if len(tied) > 1:
             rotation = linalg.eigh(G[:, tied].T @ product[:, tied])[1][:, ::-1]
-            settled[:, tied] = G[:, tied] @ rotation
-    return settled
+            resolved[:, tied] = G[:, tied] @ rotation
+    return resolved
 
 
 def with_signs(G: Array) -> Array:
-    """Flip columns so that the largest entry of each is positive."""
-    flipped: Array = G * signs(G)
-    return flipped
+    """Return G with its columns signed so that the largest entry of each is positive."""
+    return np.asarray(G * signs(G))
 
 
 def signs(G: Array) -> Array:
-    """Sign of the largest entry of each column.
+    """Return the sign of the largest entry of each column.
 
-    Of entries that are equal but for rounding the first decides, so that two ways to the
-    same column agree in sign.
+    Of several entries that are equal up to rounding the first decides, so that two ways of
+    computing the same column agree in sign.
     """
     size = np.abs(G)
     decisive = np.argmax(size >= (1 - 1e-6) * size.max(axis=0), axis=0)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import copy
 from itertools import pairwise
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
-Array: TypeAlias = NDArray[np.floating[Any]]
+from skml_kalda._core.arrays import Array
 
 # Multiplications of one block of a sparse product: bounds its memory to some hundred MB.
 _BLOCK = 2**24
@@ -54,13 +54,13 @@ class CentredRows(LinearOperator):
         return self._rmatmat(u.reshape(-1, 1)).ravel()
 
     def cross(self, labels: Any) -> Array:
-        """Σ w_i (x_i − m) b_iᵀ for the rows b_i of sparse `labels`, shape (p, K)."""
+        """Return Σ w_i (x_i − m) b_iᵀ for the rows b_i of sparse `labels`, shape (p, K)."""
         weighted = labels.multiply(self.weight[:, None])
         cross: Array = (self.X.T @ weighted).toarray()
         return cross - np.outer(self._offset, np.asarray(weighted.sum(axis=0)))
 
     def total(self) -> Array:
-        """TᵀT, shape (p, p)."""
+        """Return TᵀT, shape (p, p)."""
         offset, weight = self._offset, self.weight.sum()
         total = np.empty((self.shape[1], self.shape[1]))
         for columns, block in self._gram():
@@ -69,9 +69,9 @@ class CentredRows(LinearOperator):
         return total
 
     def _gram(self) -> Iterator[tuple[slice, Any]]:
-        """XᵀΩX, as sparse blocks of rows, each with at most _BLOCK multiplications."""
+        """Yield XᵀΩX as sparse blocks of rows, each of at most _BLOCK multiplications."""
         X, stored = self.X, np.diff(self.X.indptr)
-        # One column at a time multiplies the stored entries of the rows that hold it.
+        # The work of one column: the stored entries of all rows that hold it.
         work = np.bincount(X.indices, np.repeat(stored, stored), X.shape[1])
         work = np.cumsum(work) // _BLOCK
         # Only the values are copied: the weighted rows share the pattern of X.
@@ -82,8 +82,16 @@ class CentredRows(LinearOperator):
         for start, stop in pairwise(edges):
             yield slice(start, stop), features[start:stop] @ weighted
 
+    def rescaled(self, units: Array) -> CentredRows:
+        """Return the rows times `units`, feature by feature."""
+        scaled = copy(self)
+        data = self.X.data * units[self.X.indices]
+        scaled.X = sparse.csr_array((data, self.X.indices, self.X.indptr), shape=self.shape)
+        scaled._offset, scaled.mean = self._offset * units, self.mean * units
+        return scaled
+
     def kernel(self) -> Array:
-        """TTᵀ, shape (n, n)."""
+        """Return TTᵀ, shape (n, n)."""
         kernel: Array = (self.X @ self.X.T).toarray()
         to_mean = self.X @ self._offset
         kernel -= to_mean[:, None] + to_mean
@@ -92,13 +100,13 @@ class CentredRows(LinearOperator):
         return kernel
 
     def squared_norms(self) -> Array:
-        """Diagonal of TᵀT, shape (p,)."""
+        """Return the diagonal of TᵀT, shape (p,)."""
         squares: Array = self.X.multiply(self.X).T @ self.weight
         return np.maximum(squares - self.weight.sum() * self._offset**2, 0)
 
 
 def weighted_mean(X: Any, weight: Array) -> Array:
-    """Mean m = Σ w_i x_i / Σ w_i; zero where no row has weight."""
+    """Return m = Σ w_i x_i / Σ w_i; zero if no row has weight."""
     total = weight.sum()
     return np.asarray(X.T @ (weight / total) if total else np.zeros(X.shape[1]), dtype=np.float64)
 
@@ -106,8 +114,8 @@ def weighted_mean(X: Any, weight: Array) -> Array:
 def _shift_full_columns(X: Any) -> tuple[Any, Array]:
     """Shift the columns of X that have no implicit zero by their first value.
 
-    Sparse X is centred after the product, and a large offset would cancel badly there. A
-    column with zeros cannot: its mean is at most of the size of its spread.
+    Sparse X is centred after each product, where a large offset would cancel badly. A column
+    with zeros has no large offset: its mean is at most of the size of its spread.
     """
     full = np.bincount(X.indices, minlength=X.shape[1]) == X.shape[0]
     shift = np.zeros(X.shape[1])

@@ -1,19 +1,18 @@
-"""How S_t spreads over its eigenvalues, also where these are not to be had."""
+"""How S_t spreads over its eigenvalues, exactly or estimated from products."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import linalg
 
-from skml_kalda._implicit import ImplicitScatter
-from skml_kalda._iterative import column_blocks, dots, ratio
-from skml_kalda._moments import Spectrum
-from skml_kalda._scatter import AnyScatter, Array
+from skml_kalda._core.arrays import Array
+from skml_kalda._core.conjugate_gradients import column_blocks, dots, ratio
 
-# Random vectors for the counts, and steps of Lanczos: both counts and energies of what ridges
-# tell apart are then known to a few per cent.
+# Random vectors for the counts, and Lanczos steps: enough to know the counts and energies that
+# ridges tell apart to a few per cent.
 _PROBES = 32
 _STEPS = 60
 
@@ -28,24 +27,24 @@ class Density(NamedTuple):
     """Σ ‖Fᵀu‖² over their eigenvectors u, where S_b = F Fᵀ."""
 
     @classmethod
-    def all_of(cls, scatter: AnyScatter, spectrum: Spectrum) -> Density:
-        """Take every eigenvalue."""
-        values, basis = spectrum
-        energy = np.sum(np.asarray(basis.T @ scatter.between) ** 2, axis=1)
+    def exact(cls, values: Array, basis: Any, F: Array) -> Density:
+        """Take every eigenvalue of S_t = basis diag(values) basisᵀ."""
+        energy = np.sum(np.asarray(basis.T @ F) ** 2, axis=1)
         return cls(values, np.ones(len(values)), energy)
 
     @classmethod
-    def estimate(cls, scatter: ImplicitScatter) -> Density:
-        """Estimate it from products: Lanczos' quadrature, with random vectors for the counts.
+    def estimate(cls, product: Callable[[Array], Array], n_samples: int, F: Array) -> Density:
+        """Estimate from products with S_t: Lanczos quadrature, random vectors for the counts.
 
         References
         ----------
         S. Ubaru, J. Chen and Y. Saad, "Fast estimation of tr(f(A)) via stochastic Lanczos
         quadrature", SIAM Journal on Matrix Analysis and Applications 38, 2017.
         """
-        signs = np.random.default_rng(0).choice([-1.0, 1.0], (scatter.n_features, _PROBES))
-        values, counts = _quadrature(scatter, signs)
-        nodes, energy = _quadrature(scatter, scatter.between)
+        shape = n_samples, len(F)
+        signs = np.random.default_rng(0).choice([-1.0, 1.0], (len(F), _PROBES))
+        values, counts = _quadrature(product, shape, signs)
+        nodes, energy = _quadrature(product, shape, F)
         return cls(
             np.concatenate([values, nodes]),
             np.concatenate([counts / _PROBES, np.zeros_like(nodes)]),
@@ -53,22 +52,23 @@ class Density(NamedTuple):
         )
 
 
-def _quadrature(scatter: ImplicitScatter, V: Array) -> tuple[Array, Array]:
-    """Points and weights with Σ weights·f(points) = Σ vᵀf(S_t)v over the columns v of V."""
-    blocks = column_blocks(scatter.rows.shape, V.shape[1])
-    parts = [_lanczos(scatter, V[:, columns]) for columns in blocks]
+def _quadrature(
+    product: Callable[[Array], Array], shape: tuple[int, int], V: Array
+) -> tuple[Array, Array]:
+    """Return points and weights with Σ weights·f(points) = Σ vᵀf(S_t)v over the columns v."""
+    parts = [_lanczos(product, V[:, columns]) for columns in column_blocks(shape, V.shape[1])]
     values, weights = (np.concatenate(part) for part in zip(*parts, strict=True))
     return np.maximum(values, 0), weights
 
 
-def _lanczos(scatter: ImplicitScatter, V: Array) -> tuple[Array, Array]:
+def _lanczos(product: Callable[[Array], Array], V: Array) -> tuple[Array, Array]:
     length = linalg.norm(V, axis=0)
     previous, current = np.zeros_like(V), V * ratio(np.ones_like(length), length)
     beta = np.zeros_like(length)
     steps = min(_STEPS, *V.shape[:1])
     T = np.zeros((V.shape[1], steps, steps))  # the tridiagonal matrix of each column
     for j in range(steps):
-        ahead = scatter.matmul(current) - beta * previous
+        ahead = product(current) - beta * previous
         T[:, j, j] = dots(current, ahead)
         ahead -= T[:, j, j] * current
         beta = linalg.norm(ahead, axis=0)

@@ -1,0 +1,1 @@
+"""The numerics behind every reducer: labels, the scatter statistic, eigenproblems, streams."""

@@ -1,0 +1,101 @@
+"""Generalised eigenproblems A g = λ B g with A = F Fᵀ of low rank and B = S_t + γI.
+
+F = C L has few columns, so no p × p eigenproblem is needed: with R = B⁻¹F, one solve with K
+right-hand sides, and FᵀR = QΛQᵀ, the columns of G = RQΛ^(-½) are B-orthonormal eigenvectors with
+eigenvalues Λ, and there are no others of λ > 0.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple, TypeAlias
+
+import numpy as np
+from scipy import linalg
+
+from skml_kalda._core.arrays import Array
+from skml_kalda._core.orthonormal import orthonormal, resolve_ties
+from skml_kalda._core.scatter import Scatter
+from skml_kalda._core.symmetric import RANGE_RTOL, positive_eigenpairs
+
+Normalization: TypeAlias = Literal["B", "within", "unit", "sqrt_eig", "qr"]
+
+
+class Eigenpairs(NamedTuple):
+    """The eigenpairs of positive eigenvalue."""
+
+    values: Array
+    """λ, descending."""
+    vectors: Array
+    """G with GᵀBG = I and GᵀAG = diag(λ), shape (p, rank)."""
+
+    def leading(self, k: int) -> Eigenpairs:
+        """Return the first k pairs."""
+        return Eigenpairs(self.values[:k], self.vectors[:, :k])
+
+
+def generalized_eigenpairs(scatter: Scatter, L: Array, ridge: float) -> Eigenpairs:
+    """Solve A g = λ B g for B = S_t + γI, on the range of S_t.
+
+    Parameters
+    ----------
+    scatter : Scatter
+        Gives S_t and C = Σ w_i (x_i − m) b_iᵀ.
+    L : array of shape (K, q)
+        F = C L. With L = diag(n_k^(-½)), A is the between-class scatter.
+    ridge : float
+        γ ≥ 0.
+    """
+    L = L @ varying(L.T @ scatter.label_scatter @ L)
+    R = scatter.ridge_weights(L, ridge)
+    T = L.T @ (scatter.cross.T @ R)
+    values, Q = positive_eigenpairs((T + T.T) / 2, scatter.rank_rtol)
+    G = (R @ Q) / np.sqrt(values)
+    return Eigenpairs(values, resolve_ties(values, G, -G, values.max(initial=0.0)))
+
+
+def orthonormal_eigenpairs(scatter: Scatter, L: Array) -> Eigenpairs:
+    """Solve A g = λ g: the same for B = I."""
+    L = L @ varying(L.T @ scatter.label_scatter @ L)
+    left, singular, _ = linalg.svd(scatter.cross @ L, full_matrices=False)
+    keep = singular > RANGE_RTOL * singular.max(initial=0)
+    return Eigenpairs(singular[keep] ** 2, left[:, keep])
+
+
+def normalized(pairs: Eigenpairs, weight: float, normalize: Normalization) -> Array:
+    """Scale the columns of G: the eigenproblem fixes their span, not their metric.
+
+    With `weight` = Σ w_i the scale stays the same when all rows are repeated.
+    """
+    values, G = pairs
+    if normalize == "unit":
+        return G / linalg.norm(G, axis=0)
+    if normalize == "qr":
+        return orthonormal(G)
+    if normalize == "within":
+        return G * np.sqrt(weight / _unexplained(values))
+    return G * np.sqrt(weight * values if normalize == "sqrt_eig" else weight)
+
+
+def _unexplained(values: Array) -> Array:
+    """Return gᵀ(B − A)g = 1 − λ."""
+    rest = 1 - values
+    if np.any(rest < RANGE_RTOL):
+        raise ValueError(
+            'normalize="within" divides by the spread within the classes, which is zero in '
+            'some direction of these data: use ridge > 0 or another normalize, such as "B".'
+        )
+    return rest
+
+
+def regression_weights(scatter: Scatter, ridge: float) -> Array:
+    """Return ridge weights of the label combinations that vary, shape (p, rank); same W Wᵀ."""
+    return scatter.ridge_weights(varying(scatter.label_scatter), ridge)
+
+
+def varying(N: Array) -> Array:
+    """Return a basis of the range of N = Lᵀ Σ w_i (b_i − b̄)(b_i − b̄)ᵀ L, shape (q, rank).
+
+    F vanishes on the rest, such as the sum of one-hot labels, whatever X is; solved for, it
+    would come back as directions of rounding.
+    """
+    return positive_eigenpairs(N)[1]

@@ -1,0 +1,1 @@
+"""Kernels at landmarks: their values, the landmarks, and the features they stand for."""

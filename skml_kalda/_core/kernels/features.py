@@ -1,0 +1,166 @@
+"""The features of a kernel at landmarks, and the moments of them that add up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils import check_random_state
+
+from skml_kalda._core.arrays import Array, batches
+from skml_kalda._core.kernels.landmarks import LandmarkChoice, Landmarks, choose_landmarks
+from skml_kalda._core.kernels.values import (
+    LandmarkKernel,
+    check_square,
+    has_gamma,
+    median_gamma,
+    whitening,
+)
+from skml_kalda._core.orthonormal import with_signs
+from skml_kalda._core.scatter import MomentScatter
+
+# All rows are landmarks up to this many: above, they would cost more than they add.
+MANY_LANDMARKS = 1000
+# Rows for each landmark among which it is chosen, where rows come in batches or blocks.
+_ROWS_PER_LANDMARK = 10
+# Moments of kernel values become those of features at the end, which loses twice as many
+# digits as the condition of the landmarks' kernel has. From here on every row is mapped first.
+_CONDITION = 1e4
+# Kernel values of a block: 8 MB stay in the cache, 2048 rows hide the cost of adding up m × m.
+_NUMBERS, _ROWS = 2**20, 2048
+
+
+@dataclass(frozen=True)
+class KernelFeatures:
+    """φ(x) = k(x) W: k(x) the kernel values of x with the landmarks, W = K^(-½) on its range.
+
+    K are the kernel values of the landmarks with one another. The features are in order of
+    falling eigenvalue of K, and of one sign.
+    """
+
+    kernel: LandmarkKernel
+    landmarks: Landmarks
+    gamma: float | None
+    whitening: Array
+    """W, shape (m, r)."""
+
+    @classmethod
+    def of(
+        cls, kernel: LandmarkKernel, landmarks: Landmarks, gamma: float | None
+    ) -> KernelFeatures:
+        """Decompose the kernel of the landmarks, whose precision decides the rank."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            K = kernel(landmarks.points)
+        check_kernel(K)
+        W = whitening(K, landmarks.points.dtype)
+        return cls(kernel, landmarks, gamma, with_signs(W))
+
+    def __call__(self, X: Any) -> Array:
+        """Return the features of the rows of X, shape (n, r), in the precision of X."""
+        return self.functions(X, self.whitening)
+
+    def functions(self, X: Any, A: Array, offset: Array | float = 0.0) -> Array:
+        """Return k(x) A − offset for the rows of X, shape (n, k), in the precision of X."""
+        X = sparse.csr_array(X) if sparse.issparse(X) else X
+        values = np.empty((X.shape[0], A.shape[1]), dtype=X.dtype)
+        for rows in self._blocks(X):
+            values[rows] = self.kernel(X[rows]) @ A - offset
+        return values
+
+    def scatter(self, X: Any, labels: Any, weight: Array) -> MomentScatter:
+        """Add up rows, a block at a time. The sum is of kernel values: see `of_features`."""
+        with np.errstate(over="ignore", invalid="ignore"):  # checked when solved
+            return MomentScatter.of_blocks(
+                (self._coordinates(X[rows]), labels[rows], weight[rows]) for rows in self._blocks(X)
+            )
+
+    def of_features(self, scatter: MomentScatter) -> MomentScatter:
+        """Turn the sum of what `scatter` gave into the scatter of the features."""
+        return scatter if self._maps_first else scatter.mapped(self.whitening)
+
+    def _coordinates(self, X: Any) -> Array:
+        values = self.kernel(X)
+        return values @ self.whitening if self._maps_first else values
+
+    @cached_property
+    def _maps_first(self) -> bool:
+        eigenvalues = 1 / np.sum(self.whitening**2, axis=0)
+        return bool(eigenvalues.max(initial=0.0) > _CONDITION * eigenvalues.min(initial=np.inf))
+
+    def _blocks(self, X: Any) -> Iterator[slice]:
+        m = len(self.whitening)
+        return batches(X.shape[0], m, at_most=max(_NUMBERS, _ROWS * m))
+
+
+def check_kernel(values: Array) -> None:
+    """Refuse kernel values, or squares of them, that are too large for floats."""
+    if not np.isfinite(values).all():
+        raise ValueError(
+            "The kernel of X has values that are not finite, or too large to be squared: use "
+            "another unit, for example with a StandardScaler in front, or another kernel."
+        )
+
+
+@dataclass(frozen=True)
+class FeatureChoice:
+    """How features are chosen for some rows: parameters as in `LandmarkFeatures`."""
+
+    n_landmarks: int | Literal["auto"] = "auto"
+    kernel: Any = "rbf"
+    gamma: float | Literal["median"] | None = "median"
+    landmarks: LandmarkChoice = "kmeans"
+    kernel_params: Mapping[str, Any] | None = None
+    random_state: Any = None
+    n_jobs: int | None = None
+
+    def of(self, X: Any, weight: Array) -> KernelFeatures:
+        """Choose the landmarks and the width of the kernel."""
+        return self.at(self.landmarks_of(X, weight), X, weight)
+
+    def at(self, landmarks: Landmarks, X: Any, weight: Array) -> KernelFeatures:
+        """Choose the width of the kernel for given landmarks."""
+        gamma = self._gamma(X, weight)
+        given = landmarks.indices if self.kernel == "precomputed" else landmarks.points
+        kernel = LandmarkKernel(given, self.kernel, gamma, self.kernel_params, self.n_jobs)
+        return KernelFeatures.of(kernel, landmarks, gamma)
+
+    def landmarks_of(self, X: Any, weight: Array) -> Landmarks:
+        """Choose the landmarks; those of kernels of the same `unit_length` are the same."""
+        n, wanted = np.count_nonzero(weight), self._most_landmarks
+        if n == 0:
+            raise ValueError("X has no row of positive weight to choose landmarks from.")
+        if self.n_landmarks != "auto" and wanted > n:
+            raise ValueError(
+                f"n_landmarks={wanted} is more than the {n} rows of positive weight: pass fewer."
+            )
+        choice = self.landmarks
+        if self.kernel == "precomputed":
+            check_square(X)
+            choice = "random"
+        rng = check_random_state(self.random_state)
+        return choose_landmarks(X, weight, wanted, choice, rng, unit_length=self.unit_length)
+
+    @property
+    def unit_length(self) -> bool:
+        """Whether the kernel sees rows of unit length."""
+        return bool(self.kernel == "cosine")
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows among which to choose where not all are at hand."""
+        return _ROWS_PER_LANDMARK * self._most_landmarks
+
+    @property
+    def _most_landmarks(self) -> int:
+        return MANY_LANDMARKS if self.n_landmarks == "auto" else self.n_landmarks
+
+    def _gamma(self, X: Any, weight: Array) -> float | None:
+        if not has_gamma(self.kernel):
+            return None
+        if self.gamma != "median":
+            return self.gamma
+        return median_gamma(self.kernel, X, weight, check_random_state(self.random_state))

@@ -1,0 +1,135 @@
+"""How far each feature by itself is aligned with the labels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import reduce
+from operator import add
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils.sparsefuncs import inplace_column_scale
+
+from skml_kalda._core.arrays import Array, row_blocks
+from skml_kalda._core.scatter import MomentScatter
+from skml_kalda._core.scatter.centred import CentredRows, weighted_mean
+
+# Relevance of a feature that is no better than chance, as a fraction of what chance gives.
+_FLOOR = 0.02
+
+
+@dataclass(frozen=True)
+class FeatureMoments:
+    """Moments of every feature with the labels; ``a + b`` are those of the rows of both."""
+
+    weight: float
+    """Σ w_i."""
+    mean: Array
+    """m = Σ w_i x_i / Σ w_i, shape (p,)."""
+    squares: Array
+    """Σ w_i (x_i − m)², shape (p,)."""
+    label_weight: Array
+    """n_k = Σ w_i y_ik, shape (K,)."""
+    cross: Array
+    """Σ w_i (x_i − m) y_iᵀ, shape (p, K)."""
+
+    @classmethod
+    def of(cls, X: Any, Y: Any, weight: Array) -> FeatureMoments:
+        """Add up the rows of X in one pass; sparse X stays sparse.
+
+        Parameters
+        ----------
+        X : array or CSR of shape (n, p)
+            The data.
+        Y : CSR of shape (n, K)
+            Labels 0 and 1.
+        weight : array of shape (n,)
+            w_i ≥ 0.
+        """
+        if sparse.issparse(X):
+            rows = CentredRows(X, weight)
+            head = float(weight.sum()), rows.mean, rows.squared_norms()
+            return cls(*head, Y.T @ weight, rows.cross(Y))
+        return reduce(add, (cls._of_block(x, Y[i], weight[i]) for i, x in row_blocks(X)))
+
+    @classmethod
+    def _of_block(cls, X: Array, Y: Any, weight: Array) -> FeatureMoments:
+        mean = weighted_mean(X, weight)
+        centred = X - mean
+        cross = (Y.multiply(weight[:, None]).T @ centred).T
+        return cls(float(weight.sum()), mean, weight @ centred**2, Y.T @ weight, cross)
+
+    @classmethod
+    def within(cls, scatter: MomentScatter) -> FeatureMoments:
+        """Take them from the scatter of rows that count once each, labels b_i = y_i."""
+        head = scatter.weight, scatter.mean, scatter.diagonal
+        return cls(*head, scatter.label_weight, scatter.cross)
+
+    def __add__(self, other: FeatureMoments) -> FeatureMoments:
+        """Pairwise update of the moments (Chan, Golub & LeVeque 1983)."""
+        weight = self.weight + other.weight
+        share = other.weight / weight if weight else 0.0
+        apart = other.mean - self.mean
+        cross = self.cross + other.cross
+        cross -= np.outer(share * apart, self.label_weight)
+        cross += np.outer((1 - share) * apart, other.label_weight)
+        return FeatureMoments(
+            weight,
+            self.mean + share * apart,
+            self.squares + other.squares + self.weight * share * apart**2,
+            self.label_weight + other.label_weight,
+            cross,
+        )
+
+    def widen(self, n_classes: int, positions: NDArray[Any]) -> FeatureMoments:
+        """Put label column j at ``positions[j]`` among `n_classes`; the others are empty."""
+        label_weight = np.zeros(n_classes)
+        cross = np.zeros((len(self.mean), n_classes))
+        label_weight[positions] = self.label_weight
+        cross[:, positions] = self.cross
+        return replace(self, label_weight=label_weight, cross=cross)
+
+    @property
+    def varying(self) -> NDArray[np.bool_]:
+        """Which features differ by more than the rounding of their mean, shape (p,)."""
+        return self.squares > 1e-28 * self.weight * self.mean**2
+
+    @property
+    def std(self) -> Array:
+        """Standard deviation of each feature; one where it does not vary."""
+        return np.sqrt(np.where(self.varying, self.squares / self.weight, 1))
+
+    def relevance(self) -> Array:
+        """Return the mean squared correlation of each feature with the labels, above chance.
+
+        This is the alignment of the centred kernel of one feature with that of labels in unit
+        variance, minus 1/n, its mean for a feature that is independent of them.
+        """
+        chance = 1 / self.weight
+        label_squares = self.label_weight - self.label_weight**2 / self.weight
+        labels = np.flatnonzero(label_squares > 1e-12 * self.weight)
+        spread = np.sqrt(np.where(self.varying, self.squares, np.inf))
+        correlation = self.cross[:, labels] / spread[:, None] / np.sqrt(label_squares[labels])
+        alignment = np.sum(correlation**2, axis=1) / max(len(labels), 1)
+        return np.maximum(alignment - chance, _FLOOR * chance)
+
+    def scale(self, power: float, *, with_std: bool) -> Array:
+        """Return the factor for each feature: its relevance to the `power` / 2, its unit gone.
+
+        Without the division by standard deviations the factors have a mean square of one.
+        """
+        factors = self.relevance() ** (power / 2)
+        factors /= np.sqrt(np.mean(factors**2))
+        return factors / self.std if with_std else factors
+
+
+def times(X: Any, factors: Array) -> Any:
+    """Return X with every column multiplied by its factor, in the form and type of X."""
+    factors = factors.astype(X.dtype, copy=False)
+    if not sparse.issparse(X):
+        return X * factors
+    X = X.copy()
+    inplace_column_scale(X, factors)
+    return X

@@ -1,0 +1,166 @@
+"""What every form of the scatter knows, and what it must be able to do.
+
+Rows x_i carry weights w_i and label vectors b_i. In the paper's setting w_i = ρ_i, the number
+of labels of row i (Ω = diag(ρ)), and b_i = y_i / ρ_i, so that Σ w_i b_i = n_k. Methods that
+resemble regression take w_i = 1 and b_i = y_i.
+"""
+
+from __future__ import annotations
+
+from abc import ABCMeta, abstractmethod
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skml_kalda._core.arrays import Array
+from skml_kalda._core.scatter.density import Density
+
+# Eigenvalues of (A, B) below this fraction of the largest are rounding.
+RANK_RTOL = 1e-12
+# Features whose spreads differ by less than this factor count as of one unit.
+_EVEN = 100.0
+
+
+class Spectrum(NamedTuple):
+    """S_t on its range: S_t = U diag(values) Uᵀ, values descending and positive."""
+
+    values: Array
+    basis: Any
+    """U, of shape (p, r): an array, or an operator where U would be as large as dense X."""
+
+
+@dataclass(frozen=True)
+class Scatter(metaclass=ABCMeta):
+    """The moments of rows and labels; each form keeps S_t in its own way."""
+
+    n_samples: int
+    weight: float
+    """Σ w_i."""
+    mean: Array
+    """m = Σ w_i x_i / Σ w_i, shape (p,)."""
+    label_weight: Array
+    """n_k = Σ w_i b_ik, shape (K,)."""
+    cross: Array
+    """C = Σ w_i (x_i − m) b_iᵀ, shape (p, K)."""
+    gram: Array
+    """Σ w_i b_i b_iᵀ, shape (K, K)."""
+
+    rows_once: bool = field(default=False, kw_only=True)
+    """Whether S_b takes the labels as regression does, about their mean and on one scale."""
+
+    rank_rtol: ClassVar[float] = RANK_RTOL
+    """Accuracy of `ridge_weights`: smaller eigenvalues that follow from it are rounding."""
+
+    @cached_property
+    @abstractmethod
+    def diagonal(self) -> Array:
+        """Diagonal of S_t, shape (p,)."""
+
+    @cached_property
+    @abstractmethod
+    def density(self) -> Density:
+        """How S_t spreads over its eigenvalues."""
+
+    @abstractmethod
+    def matmul(self, V: Array) -> Array:
+        """Return S_t V."""
+
+    @abstractmethod
+    def ridge_weights(self, L: Array, ridge: float) -> Array:
+        """Return W = (S_t + γI)⁺ C L, shape (p, q): one solve with q right-hand sides."""
+
+    @abstractmethod
+    def rescaled(self, units: Array) -> Self:
+        """Return the scatter of the rows x_i times `units`, feature by feature."""
+
+    @cached_property
+    def trace(self) -> float:
+        """Tr S_t."""
+        return float(self.diagonal.sum())
+
+    @cached_property
+    def varying(self) -> NDArray[np.bool_]:
+        """Which features differ by more than the rounding of their mean, shape (p,)."""
+        return self.diagonal > 1e-28 * self.weight * self.mean**2
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether no feature varies."""
+        return not self.varying.any()
+
+    @property
+    def units(self) -> Array:
+        """Factors that bring the features that vary to equal variance, zero for the others."""
+        spread = np.sqrt(np.where(self.varying, self.diagonal, 1))
+        return np.where(self.varying, 1 / spread, 0)
+
+    @property
+    def is_even(self) -> bool:
+        """Whether the features that vary have about the same unit.
+
+        If they do not, the smallest eigenvalues of S_t may be rounding of the largest, and
+        what does not depend on units is computed from features of equal variance.
+        """
+        diagonal = self.diagonal[self.varying]
+        return bool(diagonal.max(initial=0.0) <= _EVEN**2 * diagonal.min(initial=np.inf))
+
+    def cleaned(self) -> Self:
+        """Return the scatter without the variance of features that is mere rounding."""
+        noise = ~self.varying & (self.diagonal > 0)
+        return self.rescaled(np.where(noise, 0.0, 1.0)) if noise.any() else self
+
+    @property
+    def mean_eigenvalue(self) -> float:
+        """Tr(S_t) / p, the unit in which ridges are given."""
+        return self.trace / self.n_features
+
+    @property
+    def n_features(self) -> int:
+        """Dimension p of the data."""
+        return self.mean.shape[0]
+
+    @property
+    def n_classes(self) -> int:
+        """Number K of label columns."""
+        return self.label_weight.shape[0]
+
+    @property
+    def class_scale(self) -> Array:
+        """n_k^(-½), shape (K,); zero for a class without weight."""
+        occupied = self.label_weight > 0
+        return np.where(occupied, 1 / np.sqrt(np.where(occupied, self.label_weight, 1)), 0)
+
+    @property
+    def label_scale(self) -> Array:
+        """The diagonal of L in S_b = (CL)(CL)ᵀ, shape (K,): n_k^(-½).
+
+        For rows that count once it is (Σ w_i)^(-½), so that S_b stays in the unit of S_t.
+        """
+        if self.rows_once:
+            return np.full(self.n_classes, 1 / np.sqrt(self.weight))
+        return self.class_scale
+
+    @property
+    def between(self) -> Array:
+        """F with S_b = F Fᵀ, shape (p, K): column k is √n_k (m_k − m)."""
+        return self.cross * self.label_scale
+
+    @property
+    def label_scatter(self) -> Array:
+        """Σ w_i (b_i − b̄)(b_i − b̄)ᵀ, shape (K, K)."""
+        share = self.label_weight / self.weight
+        return np.asarray(self.gram - np.outer(share, self.label_weight))
+
+
+def label_moments(labels: Any, weight: Array, mean: Array) -> tuple[int, float, Array, Array]:
+    """Return the first fields of `Scatter`."""
+    return len(weight), float(weight.sum()), mean, labels.T @ weight
+
+
+def label_gram(labels: Any, weight: Array) -> Array:
+    """Return Σ w_i b_i b_iᵀ, shape (K, K)."""
+    gram: Array = (labels.T @ labels.multiply(weight[:, None])).toarray()
+    return gram

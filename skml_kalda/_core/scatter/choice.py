@@ -1,0 +1,87 @@
+"""The choice among the forms of the scatter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, Literal, TypeAlias
+
+from scipy import sparse
+
+from skml_kalda._core.arrays import Array
+from skml_kalda._core.scatter.implicit import ImplicitScatter
+from skml_kalda._core.scatter.moments import MomentScatter
+from skml_kalda._core.scatter.rows import RowScatter
+
+# The largest side of a square array that sparse data are turned into, 3.2 GB.
+LARGE = 20_000
+# Operations on a square array that cost as much as a solve by iteration does for each stored
+# entry and label.
+DEAR = 4_000
+
+AnyScatter: TypeAlias = MomentScatter | RowScatter | ImplicitScatter
+Form: TypeAlias = Literal["auto", "moments", "rows", "implicit"]
+_FORMS: dict[Form, type[AnyScatter]] = {
+    "moments": MomentScatter,
+    "rows": RowScatter,
+    "implicit": ImplicitScatter,
+}
+_form: ContextVar[Form] = ContextVar("scatter_form", default="auto")
+
+
+@contextmanager
+def scatter_form(form: Form) -> Iterator[None]:
+    """Choose how `fit` keeps the scatter of the data, within a ``with`` statement.
+
+    All forms give the same directions; they differ in memory and time.
+
+    Parameters
+    ----------
+    form : {"auto", "moments", "rows", "implicit"}
+        "moments" keeps the p × p array :math:`S_t`, "rows" the n × n array of inner products
+        of the rows, "implicit" neither: sparse data are kept as they are and systems are
+        solved by iteration. "auto" takes the cheapest. `partial_fit` always adds up moments.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> from sklearn.datasets import make_multilabel_classification
+    >>> from skml_kalda import MultiLabelKaLDA, scatter_form
+    >>> X, Y = make_multilabel_classification(n_classes=4, random_state=0)
+    >>> with scatter_form("implicit"):
+    ...     kalda = MultiLabelKaLDA(constraint="none").fit(csr_array(X), Y)
+    >>> kalda.components_.shape
+    (3, 20)
+    """
+    if form not in ("auto", *_FORMS):
+        raise ValueError(f'form must be "auto", "moments", "rows" or "implicit", not {form!r}.')
+    token = _form.set(form)
+    try:
+        yield
+    finally:
+        _form.reset(token)
+
+
+def scatter_of(X: Any, labels: Any, weight: Array) -> AnyScatter:
+    """Return the scatter of X in the form chosen by :func:`scatter_form`, or the cheapest."""
+    form = _form.get()
+    if form == "auto":
+        n, p = X.shape
+        form = cheapest_form(n, p, labels.shape[1], X.nnz if sparse.issparse(X) else None)
+    if form == "implicit" and not sparse.issparse(X):
+        raise ValueError('scatter_form("implicit") needs sparse X: use "moments" or "rows".')
+    return _FORMS[form].of(X, labels, weight)
+
+
+def cheapest_form(n: int, p: int, n_labels: int, nnz: int | None) -> Form:
+    """Choose the form for n rows of p features and K labels, `nnz` entries stored.
+
+    None for `nnz` means dense. A square array of the smaller side m costs m³ operations to
+    solve with; conjugate gradients cost some hundred products of 4 nnz K operations each,
+    which run an order of magnitude slower than dense ones (benchmarks/results/scale-forms.json).
+    """
+    side = min(n, p)
+    if nnz is not None and (side > LARGE or side**3 > DEAR * nnz * n_labels):
+        return "implicit"
+    return "rows" if n < p else "moments"

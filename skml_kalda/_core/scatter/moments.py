@@ -1,0 +1,150 @@
+"""The scatter that keeps the p × p array S_t, and adds up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property, reduce
+from operator import add
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg, sparse
+
+from skml_kalda._core.arrays import Array, row_blocks
+from skml_kalda._core.scatter.base import Spectrum, label_gram, label_moments
+from skml_kalda._core.scatter.centred import CentredRows, weighted_mean
+from skml_kalda._core.scatter.spectral import SpectralScatter, check_memory, cholesky_solve
+from skml_kalda._core.symmetric import positive_eigenpairs
+
+
+@dataclass(frozen=True)
+class MomentScatter(SpectralScatter):
+    """Moments about the weighted mean; ``a + b`` is the scatter of the rows of both."""
+
+    total: Array
+    """S_t = Σ w_i (x_i − m)(x_i − m)ᵀ, shape (p, p)."""
+
+    @classmethod
+    def of(cls, X: Any, labels: Any, weight: Array) -> MomentScatter:
+        """Add up the rows of X; dense ones block by block, each centred about its own mean.
+
+        Parameters
+        ----------
+        X : array or CSR of shape (n, p)
+            Sparse X stays sparse.
+        labels : CSR of shape (n, K)
+            b_i.
+        weight : array of shape (n,)
+            w_i ≥ 0.
+        """
+        check_memory(X.shape[1])
+        if sparse.issparse(X):
+            return cls._of_sparse(X, labels, weight)
+        work: list[Array] = []
+        # Blocks large enough to hide the p × p merge.
+        blocks = row_blocks(X, at_least=2048)
+        return reduce(add, (cls._of_dense(x, labels[i], weight[i], work) for i, x in blocks))
+
+    @classmethod
+    def of_blocks(cls, blocks: Iterable[tuple[Array, Any, Array]]) -> MomentScatter:
+        """Add up blocks of dense rows, labels and weights; the rows are written over."""
+        return reduce(add, (cls._of_dense(x, b, w, [x]) for x, b, w in blocks))
+
+    @classmethod
+    def _of_dense(cls, X: Array, labels: Any, weight: Array, work: list[Array]) -> MomentScatter:
+        mean = weighted_mean(X, weight)
+        root = np.sqrt(weight)
+        if not work:
+            # One workspace for all blocks: fresh memory for each would cost as much as its sums.
+            work.append(np.empty(X.shape))
+        T = np.subtract(X, mean, out=work[0][: len(X)])  # Ω^½ X̃
+        if np.any(root != 1):
+            T *= root[:, None]
+        cross = ((sparse.diags_array(root) @ labels).T @ T).T
+        return cls(*label_moments(labels, weight, mean), cross, label_gram(labels, weight), T.T @ T)
+
+    @classmethod
+    def _of_sparse(cls, X: Any, labels: Any, weight: Array) -> MomentScatter:
+        rows = CentredRows(X, weight)
+        head = label_moments(labels, weight, rows.mean)
+        return cls(*head, rows.cross(labels), label_gram(labels, weight), rows.total())
+
+    def __add__(self, other: MomentScatter) -> MomentScatter:
+        """Pairwise update of the moments (Chan, Golub & LeVeque 1983)."""
+        weight = self.weight + other.weight
+        share = other.weight / weight if weight else 0.0
+        apart = other.mean - self.mean
+        cross = self.cross + other.cross
+        cross -= np.outer(share * apart, self.label_weight)
+        cross += np.outer((1 - share) * apart, other.label_weight)
+        return replace(
+            self,
+            n_samples=self.n_samples + other.n_samples,
+            weight=weight,
+            mean=self.mean + share * apart,
+            label_weight=self.label_weight + other.label_weight,
+            cross=cross,
+            gram=self.gram + other.gram,
+            total=self.total + other.total + (self.weight * share) * np.outer(apart, apart),
+        )
+
+    @cached_property
+    def diagonal(self) -> Array:
+        """Diagonal of S_t, shape (p,)."""
+        return self.total.diagonal()
+
+    def rescaled(self, units: Array) -> MomentScatter:
+        """Return the scatter of the rows x_i times `units`, feature by feature."""
+        return replace(
+            self,
+            mean=self.mean * units,
+            cross=self.cross * units[:, None],
+            total=(self.total * units) * units[:, None],
+        )
+
+    def mapped(self, A: Array) -> MomentScatter:
+        """Return the scatter of the rows x_i A, for A of shape (p, r)."""
+        return replace(self, mean=self.mean @ A, cross=A.T @ self.cross, total=A.T @ self.total @ A)
+
+    def matmul(self, V: Array) -> Array:
+        """Return S_t V."""
+        return np.asarray(self.total @ V)
+
+    @cached_property
+    def spectrum(self) -> Spectrum:
+        """Eigendecomposition of S_t on its range."""
+        # NumPy's: a switch to the threads of SciPy's BLAS costs more than its driver saves.
+        if self.is_even:
+            return Spectrum(*positive_eigenpairs(self.total, eigh=np.linalg.eigh))
+        # S_t = AᵀA, where A has as many rows as S_t with a unit diagonal has rank. Singular
+        # values of A resolve variances that eigenvalues of S_t do not.
+        units = self.units
+        values, vectors = positive_eigenpairs(self.rescaled(units).total)
+        spread = np.divide(1, units, out=np.zeros_like(units), where=units > 0)
+        A = np.sqrt(values)[:, None] * vectors.T * spread
+        _, singular, right = linalg.svd(A, full_matrices=False)
+        return Spectrum(singular**2, right.T)
+
+    def _solve(self, L: Array, ridge: float) -> Array | None:
+        return cholesky_solve(self.total, ridge, self.cross @ L)
+
+    def select(self, classes: NDArray[Any]) -> MomentScatter:
+        """Keep the given label columns only."""
+        return replace(
+            self,
+            label_weight=self.label_weight[classes],
+            cross=self.cross[:, classes],
+            gram=self.gram[np.ix_(classes, classes)],
+        )
+
+    def widen(self, n_classes: int, positions: NDArray[Any]) -> MomentScatter:
+        """Put label column j at ``positions[j]`` among `n_classes`; the others are empty."""
+        label_weight = np.zeros(n_classes)
+        cross = np.zeros((self.n_features, n_classes))
+        gram = np.zeros((n_classes, n_classes))
+        label_weight[positions] = self.label_weight
+        cross[:, positions] = self.cross
+        gram[np.ix_(positions, positions)] = self.gram
+        return replace(self, label_weight=label_weight, cross=cross, gram=gram)

@@ -1,0 +1,97 @@
+"""The scatter that keeps the n × n array of inner products of the rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy import linalg, sparse
+from scipy.sparse.linalg import aslinearoperator
+from sklearn.utils import assert_all_finite
+
+from skml_kalda._core.arrays import Array
+from skml_kalda._core.scatter.base import Spectrum, label_gram, label_moments
+from skml_kalda._core.scatter.centred import CentredRows, weighted_mean
+from skml_kalda._core.scatter.spectral import SpectralScatter, check_memory, cholesky_solve
+from skml_kalda._core.symmetric import RANGE_RTOL, positive, positive_eigenpairs
+
+
+@dataclass(frozen=True)
+class RowScatter(SpectralScatter):
+    """The scatter of fewer rows than features: no p × p array, everything through n × n."""
+
+    rows: Any
+    """T = Ω^½ X̃, shape (n, p): an array, or an operator over sparse X."""
+    kernel: Array
+    """T Tᵀ, shape (n, n)."""
+    targets: Array
+    """Ω^½ (b − b̄), shape (n, K): C is Tᵀ of it."""
+
+    @classmethod
+    def of(cls, X: Any, labels: Any, weight: Array) -> RowScatter:
+        """Keep the centred rows of X; parameters as in :meth:`MomentScatter.of`."""
+        check_memory(X.shape[0])
+        rows: Any
+        root = np.sqrt(weight)[:, None]
+        label_mean = np.asarray(labels.T @ weight) / weight.sum()
+        targets = root * (labels.toarray() - label_mean)
+        if sparse.issparse(X):
+            rows = CentredRows(X, weight)
+            mean, kernel = rows.mean, rows.kernel()
+        else:
+            rows = np.array(X, dtype=np.float64)
+            assert_all_finite(rows, input_name="X")
+            mean = weighted_mean(rows, weight)
+            rows -= mean
+            rows *= root
+            kernel = rows @ rows.T
+        head = label_moments(labels, weight, mean)
+        return cls(*head, rows.T @ targets, label_gram(labels, weight), rows, kernel, targets)
+
+    @cached_property
+    def diagonal(self) -> Array:
+        """Diagonal of S_t, shape (p,)."""
+        if isinstance(self.rows, np.ndarray):
+            return np.einsum("ij,ij->j", self.rows, self.rows)
+        return np.asarray(self.rows.squared_norms())
+
+    def rescaled(self, units: Array) -> RowScatter:
+        """Return the scatter of the rows x_i times `units`, feature by feature."""
+        if isinstance(self.rows, np.ndarray):
+            rows: Any = self.rows * units
+            kernel = rows @ rows.T
+        else:
+            rows = self.rows.rescaled(units)
+            kernel = rows.kernel()
+        cross = self.cross * units[:, None]
+        return replace(self, mean=self.mean * units, cross=cross, rows=rows, kernel=kernel)
+
+    @cached_property
+    def _rank(self) -> int:
+        """Rank of S_t, whatever the units of the features."""
+        scaled = self if self.is_even else self.rescaled(self.units)
+        return len(positive_eigenpairs(scaled.kernel)[0])
+
+    def matmul(self, V: Array) -> Array:
+        """Return S_t V."""
+        return np.asarray(self.rows.T @ (self.rows @ V))
+
+    @cached_property
+    def spectrum(self) -> Spectrum:
+        """Eigendecomposition of S_t on its range."""
+        if isinstance(self.rows, np.ndarray):
+            # Through QR: orthonormal to rounding even where eigenvalues are tiny.
+            Q, R = linalg.qr(self.rows.T, mode="economic", check_finite=False)
+            left, singular, _ = linalg.svd(R, full_matrices=False, check_finite=False)
+            keep = positive(singular**2) if self.is_even else np.arange(self._rank)
+            return Spectrum(singular[keep] ** 2, Q @ left[:, keep])
+        values, vectors = positive_eigenpairs(self.kernel, RANGE_RTOL if self.is_even else 1e-15)
+        values, vectors = values[: self._rank], vectors[:, : self._rank]
+        return Spectrum(values, self.rows.T @ aslinearoperator(vectors / np.sqrt(values)))
+
+    def _solve(self, L: Array, ridge: float) -> Array | None:
+        # (TᵀT + γI)⁻¹Tᵀ = Tᵀ(TTᵀ + γI)⁻¹
+        dual = cholesky_solve(self.kernel, ridge, self.targets @ L)
+        return None if dual is None else np.asarray(self.rows.T @ dual)

@@ -1,0 +1,94 @@
+"""What the forms share that keep a square array, and so have the spectrum of S_t."""
+
+from __future__ import annotations
+
+import os
+from abc import abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar, Literal
+
+import numpy as np
+from scipy import linalg
+
+from skml_kalda._core.arrays import Array
+from skml_kalda._core.scatter.base import Scatter, Spectrum
+from skml_kalda._core.scatter.density import Density
+
+# A solve loses as many digits as the condition of B has; worse than this, S_t is cut to its
+# range first.
+_RCOND = 1e-6
+
+
+@dataclass(frozen=True)
+class SpectralScatter(Scatter):
+    """A scatter whose S_t can be decomposed."""
+
+    has_spectrum: ClassVar[Literal[True]] = True
+
+    @cached_property
+    @abstractmethod
+    def spectrum(self) -> Spectrum:
+        """Eigendecomposition of S_t on its range."""
+
+    @cached_property
+    def density(self) -> Density:
+        """Every eigenvalue of S_t."""
+        return Density.exact(*self.spectrum, self.between)
+
+    @abstractmethod
+    def _solve(self, L: Array, ridge: float) -> Array | None:
+        """Solve without a spectrum; None if S_t + γI is too near to singular for that."""
+
+    def ridge_weights(self, L: Array, ridge: float) -> Array:
+        """Return W = (S_t + γI)⁺ C L, shape (p, q): one solve with q right-hand sides.
+
+        Without a ridge, features of different units are brought to equal variance first: the
+        rank of S_t must not depend on units. If S_t is singular, W then has least norm in
+        those units.
+        """
+        if ridge == 0 and not self.is_even:
+            units = self.units
+            return units[:, None] * self.rescaled(units).ridge_weights(L, ridge)
+        W = None if "spectrum" in vars(self) else self._solve(L, ridge)
+        return self._solve_on_range(L, ridge) if W is None else W
+
+    def _solve_on_range(self, L: Array, ridge: float) -> Array:
+        values, basis = self.spectrum
+        return np.asarray(basis @ ((basis.T @ self.cross @ L) / (values + ridge)[:, None]))
+
+
+def cholesky_solve(S: Array, ridge: float, right: Array) -> Array | None:
+    """Solve (S + γI) W = right; None if the matrix is too near to singular."""
+    B = S.copy()
+    B.flat[:: len(B) + 1] += ridge
+    size = linalg.norm(B, 1)
+    try:
+        factor, lower = linalg.cho_factor(B, overwrite_a=True, check_finite=False)
+    except linalg.LinAlgError:
+        return None
+    reciprocal_condition, _ = linalg.lapack.dpocon(factor, size, uplo="L" if lower else "U")
+    if reciprocal_condition < _RCOND:
+        return None
+    solution: Array = linalg.cho_solve((factor, lower), right, check_finite=False)
+    return solution
+
+
+def check_memory(side: int) -> None:
+    """Raise MemoryError for a square array that this machine cannot hold."""
+    # Two of them, and their sum.
+    needed, there = 24 * side**2, _physical_memory()
+    if needed > there:
+        raise MemoryError(
+            f"{needed / 1e9:.0f} GB are needed for {side} × {side} arrays, and this machine has "
+            f"{there / 1e9:.0f} GB. partial_fit always needs arrays of the side of the number of "
+            "features: reduce that first, for example with feature selection or hashing, or "
+            "call fit on sparse X, which needs none."
+        )
+
+
+def _physical_memory() -> float:
+    names = getattr(os, "sysconf_names", {})
+    if not {"SC_PHYS_PAGES", "SC_PAGE_SIZE"} <= names.keys():  # unknown on Windows
+        return np.inf
+    return float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))

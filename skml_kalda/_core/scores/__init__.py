@@ -1,0 +1,1 @@
+"""Scores of labels: thresholds, rankings, and the answers of any classifier."""

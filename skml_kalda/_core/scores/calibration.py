@@ -1,0 +1,124 @@
+"""Probabilities from scores: monotone maps fitted to scores that did not see their row."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import optimize
+from scipy.special import expit, log_softmax, logit
+
+from skml_kalda._core.arrays import Array
+
+# How firmly the sigmoid of a label is held to that of all labels: as by some rows on its flank.
+_FIRMNESS = 3.0
+# Keeps the sigmoid of all labels finite where scores separate them.
+_LOOSENESS = 1e-3
+_STEPS = 50
+# Slope of the most decided probabilities.
+_STEEPEST = 1e3
+
+
+class Sigmoids(NamedTuple):
+    """Log-odds ``slope * score + intercept`` of every label, slope ≥ 0."""
+
+    slope: Array
+    intercept: Array
+
+
+def label_sigmoids(scores: Array, Y: Array, weight: Array) -> Sigmoids:
+    """Fit a sigmoid to the scores of each label.
+
+    Labels learn from one another: one sigmoid is fitted to all of them together, on scores in
+    units of the standard deviation of their label, and each label then departs from it as far
+    as its own rows tell it to. A label whose scores say nothing gets its prevalence.
+
+    Parameters
+    ----------
+    scores : array of shape (n, K)
+        Scores of rows that had no part in them.
+    Y : array of shape (n, K)
+        Labels 0 and 1.
+    weight : array of shape (n,)
+        Weights of the rows.
+    """
+    prevalence = (weight @ Y + 0.5) / (weight.sum() + 1)
+    unit = np.sqrt(prevalence * (1 - prevalence))
+    rows = _Rows((scores - prevalence) / unit, Y, logit(prevalence), weight[:, None])
+    common = _penalised(rows.pooled(), np.array([[1.0], [0.0]]), _LOOSENESS)
+    own = _penalised(rows, np.repeat(common, len(unit), axis=1), _FIRMNESS)
+    slope, shift = np.where(own[0] > 0, own, 0)
+    return Sigmoids(slope / unit, rows.offset + shift - slope * prevalence / unit)
+
+
+class _Rows(NamedTuple):
+    """What logistic regressions are fitted to; all broadcast to the shape of x."""
+
+    x: Array
+    y: Array
+    offset: Array
+    """Log-odds where slope and shift are zero."""
+    weight: Array
+
+    def pooled(self) -> _Rows:
+        """Put all labels below one another, in one column."""
+        return _Rows(*(each.reshape(-1, 1) for each in np.broadcast_arrays(*self)))
+
+
+def _penalised(rows: _Rows, prior: Array, firmness: float) -> Array:
+    """Return slopes and shifts, shape (2, K): logistic regressions with a Gaussian prior.
+
+    Newton's method for all columns at once; a step is halved until it lowers the loss.
+    """
+
+    def loss(theta: Array) -> Array:
+        z = rows.offset + theta[0] * rows.x + theta[1]
+        fit = np.sum(rows.weight * (np.logaddexp(0, z) - rows.y * z), axis=0)
+        return fit + firmness / 2 * np.sum((theta - prior) ** 2, axis=0)
+
+    theta = prior.copy()
+    reached = loss(theta)
+    for _ in range(_STEPS):
+        step = _newton_step(rows, theta, firmness * (theta - prior), firmness)
+        ahead = loss(theta - step)
+        while np.any(worse := ahead > reached + 1e-12 * np.abs(reached)):
+            step[:, worse] /= 2
+            ahead = loss(theta - step)
+        theta, reached = theta - step, ahead
+        if np.max(np.abs(step), initial=0.0) < 1e-6:
+            break
+    return theta
+
+
+def _newton_step(rows: _Rows, theta: Array, pull: Array, firmness: float) -> Array:
+    x, y, offset, weight = rows
+    p = expit(offset + theta[0] * x + theta[1])
+    residual, curvature = weight * (p - y), weight * p * (1 - p)
+    slope, shift = np.stack([np.sum(residual * x, axis=0), np.sum(residual, axis=0)]) + pull
+    xx = np.sum(curvature * x * x, axis=0) + firmness
+    x1 = np.sum(curvature * x, axis=0)
+    ones = np.sum(curvature, axis=0) + firmness
+    step: Array = np.stack([ones * slope - x1 * shift, xx * shift - x1 * slope])
+    return step / (xx * ones - x1 * x1)
+
+
+def softmax_slope(scores: Array, classes: NDArray[np.intp], weight: Array) -> float:
+    """Return the β > 0 for which softmax(β scores) gives the true classes the most likelihood.
+
+    Parameters
+    ----------
+    scores : array of shape (n, K)
+        Scores of rows that had no part in them.
+    classes : array of shape (n,)
+        Column of the class of each row.
+    weight : array of shape (n,)
+        Weights of the rows.
+    """
+
+    def loss(log_slope: float) -> float:
+        likelihood = log_softmax(np.exp(log_slope) * scores, axis=1)
+        return -float(weight @ np.take_along_axis(likelihood, classes[:, None], axis=1)[:, 0])
+
+    bounds = np.log([1 / _STEEPEST, _STEEPEST])
+    return float(np.exp(optimize.minimize_scalar(loss, bounds=bounds, method="bounded").x))

@@ -1,0 +1,129 @@
+"""Statistics of batches of rows, which can be added, and the results of a stream."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from threading import Lock
+from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skml_kalda._core.arrays import Array, stacked
+from skml_kalda._core.labels import occupied_columns
+from skml_kalda._core.scatter import MomentScatter
+
+Results: TypeAlias = Mapping[str, Any]
+"""The fitted attributes by name."""
+B = TypeVar("B")
+
+
+@dataclass(frozen=True)
+class Batch:
+    """The statistic of some rows; ``a + b`` is the statistic of the rows of both."""
+
+    scatter: Any
+    """A dataclass of sums that adds up and can `widen`, such as `MomentScatter`."""
+    classes: NDArray[Any]
+    """The classes of the label columns, including those without rows."""
+    columns: int | None
+    """Number of columns of the indicator matrix; None if y was one-dimensional."""
+    dtype: np.dtype[Any]
+    """Type of the data, and so of the results."""
+
+    def __add__(self, other: Batch) -> Batch:
+        check_same_columns(self.columns, other.columns)
+        classes = np.union1d(self.classes, other.classes)
+        scatter = self._over(classes) + other._over(classes)
+        dtype = np.result_type(self.dtype, other.dtype)
+        return Batch(scatter, classes, self.columns, dtype)
+
+    def _over(self, classes: NDArray[Any]) -> Any:
+        """Return the statistic with one label column for each of `classes`."""
+        return self.scatter.widen(len(classes), np.searchsorted(classes, self.classes))
+
+    def __sizeof__(self) -> int:
+        # Dask's scheduler uses this to estimate the cost of moving a batch.
+        arrays = (getattr(self.scatter, field.name) for field in fields(self.scatter))
+        return sum(np.asarray(array).nbytes for array in arrays)
+
+    def occupied(self) -> tuple[MomentScatter, NDArray[Any]]:
+        """Return the scatter and the classes that have rows; raise if there are fewer than two."""
+        columns = occupied_columns(self.scatter.label_weight, self.classes)
+        return self.scatter.select(columns), self.classes[columns]
+
+
+class Rows(NamedTuple):
+    """Validated rows."""
+
+    X: Any
+    Y: Any
+    """Their labels, an `Indicator`; None if there are none."""
+    weight: Array
+
+
+@dataclass(frozen=True)
+class FirstRows:
+    """The rows of the first batches, copied; ``a + b`` are the rows of both."""
+
+    parts: tuple[Rows, ...]
+
+    @classmethod
+    def of(cls, rows: Rows) -> FirstRows:
+        """Keep rows that the caller may write over."""
+        return cls((rows._replace(X=rows.X.copy()),))
+
+    def __add__(self, other: FirstRows) -> FirstRows:
+        check_same_columns(self._columns, other._columns)
+        return FirstRows(self.parts + other.parts)
+
+    @property
+    def _columns(self) -> int | None:
+        Y = self.parts[0].Y
+        return None if Y is None else Y.columns
+
+    @property
+    def n_weighted(self) -> int:
+        """Number of rows of positive weight."""
+        return sum(int(np.count_nonzero(part.weight)) for part in self.parts)
+
+    def together(self) -> tuple[Any, Array]:
+        """Return all rows as one array or CSR, and their weights."""
+        return stacked([part.X for part in self.parts]), np.concatenate(
+            [part.weight for part in self.parts]
+        )
+
+
+class Stream(Generic[B]):
+    """The sum of all batches so far, and its results, computed on first access.
+
+    A reducer replaces its stream with a new one for every batch. So the results of one stream
+    always belong together, even if another thread adds a batch.
+    """
+
+    def __init__(self, batch: B) -> None:
+        self.batch = batch
+        self._results: Results | None = None
+        self._lock = Lock()
+
+    def results(self, solve: Callable[[B], Results]) -> Results:
+        """Return the results. The first caller computes them; other threads wait."""
+        with self._lock:
+            if self._results is None:
+                self._results = solve(self.batch)
+            return self._results
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, _lock=Lock())
+
+
+def check_same_columns(before: int | None, now: int | None) -> None:
+    """Refuse a batch whose y has another form than those before; None is one dimension."""
+    if before == now:
+        return
+    forms = [f"{n} label columns" if n is not None else "one dimension" for n in (now, before)]
+    raise ValueError(f"y has {forms[0]} in this batch, but had {forms[1]} in the batches before.")
