@@ -2,53 +2,61 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from skml_kalda._pencil import Normalization, positive_eigenpairs
-from skml_kalda._scatter import AnyScatter, Array
-from skml_kalda.reducers._generalized import NORMALIZE, RIDGE, GeneralizedReducer
+from skml_kalda._core.arrays import Array
+from skml_kalda._core.eigenproblem import Normalization
+from skml_kalda._core.scatter import AnyScatter
+from skml_kalda._core.symmetric import positive_eigenpairs
+from skml_kalda.reducers._base import RANK_OF_COVARIANCE
+from skml_kalda.reducers._families.generalized import NORMALIZE, PENALTY, RIDGE, GeneralizedReducer
 
 
 class CCA(GeneralizedReducer):
     r"""Regularised canonical correlation analysis of data and labels.
 
-    The directions whose projections are most correlated with a combination of the labels:
-    with X and Y centred,
+    Finds the directions whose projections are most correlated with a combination of the
+    labels. With X and Y centred, it solves
 
     .. math:: \max_{g, h} \frac{g^T X^T Y h}
               {\sqrt{g^T (X^T X + \gamma_x I) g \cdot h^T (Y^T Y + \gamma_y I) h}},
 
-    each uncorrelated with those before, by
+    where each direction is uncorrelated with the previous ones. The directions are
+    eigenvectors of
     :math:`X^T Y (Y^T Y + \gamma_y I)^{-1} Y^T X g = \lambda (X^T X + \gamma_x I) g` [1]_.
 
     Parameters
     ----------
     n_components : int, default=None
         Number of directions, at most the rank of :math:`X^T Y`: the number of labels, or one
-        less if each row has the same number of them. None means the number of classes that
-        have rows, minus one, or that rank.
-    ridge : float, default=1e-4
+        less if every row has the same number of labels. None means the number of non-empty
+        classes minus one, or that rank if smaller.
+    ridge : float or "auto", default="auto"
         :math:`\gamma_x` as a multiple of the mean eigenvalue of :math:`X^T X`.
+        "auto" chooses the value for which a ridge regression of the labels on the features is
+        best in generalised cross-validation.
     label_ridge : float, default=1e-4
         :math:`\gamma_y` as a multiple of the mean eigenvalue of :math:`Y^T Y`.
-    normalize : {"B", "within", "unit", "sqrt_eig", "qr"}, default="B"
-        Scale of the directions. "B": :math:`G^T (X^T X + \gamma_x I) G = n I`, unit variance
-        but for the ridge. "within": unit variance of what the labels do not explain. "unit":
-        directions of unit length. "sqrt_eig": "B" times the canonical correlation. "qr":
-        orthonormal directions.
+    normalize : {"B", "within", "unit", "sqrt_eig", "qr"}, default="sqrt_eig"
+        Scale of the directions. "B": :math:`G^T (X^T X + \gamma_x I) G = n I`, which is
+        unit variance apart from the ridge. "within": unit variance of the part that the labels
+        do not explain. "unit": directions of unit length. "sqrt_eig": "B" times the canonical
+        correlation. "qr": orthonormal directions.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        The directions, the largest entry of each positive.
+        The directions, signed so that the largest entry of each is positive.
     eigenvalues_ : ndarray of shape (n_components,)
         :math:`\lambda`, the squared canonical correlations, descending.
+    ridge_ : float
+        The ridge used.
     mean_ : ndarray of shape (n_features,)
         Mean of the rows.
     classes_ : ndarray
-        The classes that have rows: labels, or column numbers of an indicator matrix.
+        Classes with at least one row: labels, or column indices of an indicator matrix.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -57,13 +65,14 @@ class CCA(GeneralizedReducer):
     See Also
     --------
     LDA : The same for one label per row, without ridges.
-    OPLS : The same with labels as they are.
-    sklearn.cross_decomposition.CCA : Iterative, for any targets.
+    OPLS : The same without decorrelating the labels.
+    sklearn.cross_decomposition.CCA : An iterative CCA for any targets.
 
     Notes
     -----
-    Every row counts once, with labels or without. One linear system with as many right-hand
-    sides as labels is solved; for large sparse X by iteration, in memory of the size of X.
+    Every row counts once, with labels or without. The method solves one linear system with
+    as many right-hand sides as labels; for large sparse X it does so by iteration, in memory
+    of the size of X.
 
     References
     ----------
@@ -83,19 +92,23 @@ class CCA(GeneralizedReducer):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **GeneralizedReducer._parameter_constraints,
         "ridge": RIDGE,
-        "label_ridge": RIDGE,
+        "label_ridge": PENALTY,
         "normalize": NORMALIZE,
     }
-    _counts_rows_once = True
-    _rank = "the rank of the covariance of X and y"
+
+    @property
+    def _counts_rows_once(self) -> bool:
+        return True
+
+    _limit = RANK_OF_COVARIANCE
 
     def __init__(
         self,
         n_components: int | None = None,
         *,
-        ridge: float = 1e-4,
+        ridge: float | Literal["auto"] = "auto",
         label_ridge: float = 1e-4,
-        normalize: Normalization = "B",
+        normalize: Normalization = "sqrt_eig",
     ) -> None:
         self.n_components = n_components
         self.ridge = ridge

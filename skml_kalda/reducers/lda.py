@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
-from skml_kalda._pencil import Normalization
-from skml_kalda.reducers._generalized import NORMALIZE, GeneralizedReducer
+from skml_kalda._core.eigenproblem import Normalization
+from skml_kalda.reducers._families.generalized import NORMALIZE, RIDGE, GeneralizedReducer
 
 
 class LDA(GeneralizedReducer):
@@ -13,33 +13,39 @@ class LDA(GeneralizedReducer):
 
     Maximises the spread between the classes relative to the total spread,
 
-    .. math:: \max_G \mathrm{Tr}\left[(G^T S_t G)^{-1} G^T S_b G\right],
+    .. math:: \max_G \mathrm{Tr}\left[(G^T S_t G)^{-1} G^T S_b G\right].
 
-    by the leading eigenvectors of :math:`S_b g = \lambda S_t g` on the range of
-    :math:`S_t` [1]_. With several labels per row, each row counts once for each.
+    The solution is given by the leading eigenvectors of :math:`S_b g = \lambda S_t g` on the
+    range of :math:`S_t` [1]_. A row with several labels counts once for each of them.
 
     Parameters
     ----------
     n_components : int, default=None
-        Number of directions, at most the rank of :math:`S_b`, which is below the number of
-        classes. None means the number of classes that have rows, minus one, or that rank.
-    normalize : {"B", "within", "unit", "sqrt_eig", "qr"}, default="B"
-        Scale of the directions, whose span alone is given by the problem. "B": the
+        Number of directions, at most the rank of :math:`S_b`, which is less than the number of
+        classes. None means the number of non-empty classes minus one, or that rank if smaller.
+    ridge : float or "auto", default="auto"
+        Added to :math:`S_t`, as a multiple of its mean eigenvalue. "auto" chooses the value
+        for which a ridge regression of the labels on the features is best in generalised
+        cross-validation. Zero is the classical method.
+    normalize : {"B", "within", "unit", "sqrt_eig", "qr"}, default="sqrt_eig"
+        Scale of the directions; the problem determines only their span. "B": the
         projected rows have unit variance. "within": unit variance within the classes, as in
         scikit-learn. "unit": directions of unit length. "sqrt_eig": variance
-        :math:`\lambda`, which favours the directions that separate well. "qr": orthonormal
+        :math:`\lambda`, which favours directions that separate the classes well. "qr": orthonormal
         directions.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        The directions, the largest entry of each positive.
+        The directions, signed so that the largest entry of each is positive.
     eigenvalues_ : ndarray of shape (n_components,)
         :math:`\lambda`, descending, between zero and one.
+    ridge_ : float
+        The ridge used.
     mean_ : ndarray of shape (n_features,)
         Mean of the rows, each weighted by its number of labels.
     classes_ : ndarray
-        The classes that have rows: labels, or column numbers of an indicator matrix.
+        Classes with at least one row: labels, or column indices of an indicator matrix.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -47,16 +53,15 @@ class LDA(GeneralizedReducer):
 
     See Also
     --------
-    RLDA : The same with a ridge; the one to use with few rows or large sparse data.
-    MLDA : The same with other weights of several labels.
+    RLDA : The same, under the name it has in the literature with a ridge.
+    MLDA : The same with a choice of weights for rows with several labels.
     ULDA : LDA with all its directions, uncorrelated.
 
     Notes
     -----
     The directions do not depend on the scaling of the features. With fewer rows than
     features every class collapses to a point on the training data: prefer :class:`RLDA`.
-    Sparse X is never made dense, but without a ridge the scatter matrix of the features (or
-    of the rows, if they are fewer) is.
+    Sparse X is never made dense.
 
     References
     ----------
@@ -68,7 +73,7 @@ class LDA(GeneralizedReducer):
     >>> from sklearn.datasets import load_iris
     >>> from skml_kalda import LDA
     >>> X, y = load_iris(return_X_y=True)
-    >>> lda = LDA().fit(X, y)
+    >>> lda = LDA(ridge=0).fit(X, y)
     >>> lda.transform(X).shape
     (150, 2)
     >>> lda.eigenvalues_.round(3)
@@ -77,9 +82,17 @@ class LDA(GeneralizedReducer):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **GeneralizedReducer._parameter_constraints,
+        "ridge": RIDGE,
         "normalize": NORMALIZE,
     }
 
-    def __init__(self, n_components: int | None = None, *, normalize: Normalization = "B") -> None:
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        ridge: float | Literal["auto"] = "auto",
+        normalize: Normalization = "sqrt_eig",
+    ) -> None:
         self.n_components = n_components
+        self.ridge = ridge
         self.normalize = normalize

@@ -11,23 +11,24 @@ from scipy import sparse
 from sklearn.utils import check_array
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from skml_kalda._labels import Weighted
-from skml_kalda._pencil import (
+from skml_kalda._core.arrays import Array
+from skml_kalda._core.eigenproblem import (
+    Eigenpairs,
     Normalization,
-    Pencil,
-    positive_eigenpairs,
-    solve_orthonormal,
-    solve_pencil,
+    generalized_eigenpairs,
+    orthonormal_eigenpairs,
 )
-from skml_kalda._scatter import AnyScatter, Array
-from skml_kalda.reducers._generalized import NORMALIZE_WHOLE, GeneralizedReducer
+from skml_kalda._core.labels import Weighted
+from skml_kalda._core.scatter import AnyScatter
+from skml_kalda._core.symmetric import positive_eigenpairs
+from skml_kalda.reducers._families.generalized import NORMALIZE_WHOLE, GeneralizedReducer
 
 
 class MDDM(GeneralizedReducer):
     r"""Multi-label dimensionality reduction via dependence maximisation.
 
-    Maximises the dependence of the projected data on the labels, as the Hilbert-Schmidt
-    independence criterion measures it: with X centred and a kernel L of the labels,
+    Maximises the dependence between the projected data and the labels, as measured by the
+    Hilbert-Schmidt independence criterion. With X centred and a kernel L of the labels,
 
     .. math:: \max_G \frac{1}{n^2} \mathrm{Tr}(G^T X^T L X G),
 
@@ -37,33 +38,33 @@ class MDDM(GeneralizedReducer):
     ----------
     n_components : int, default=None
         Number of directions, at most the rank of :math:`X^T L X`, which for the linear kernel
-        is at most the number of labels. None means the number of classes that have rows (for
-        another kernel: the rank of L) minus one, or that rank.
+        is at most the number of labels. None means the number of non-empty classes (for
+        another kernel: the rank of L) minus one, or that rank if smaller.
     projection : {"p", "f"}, default="p"
         The constraint: "p" for orthonormal directions, :math:`G^T G = I`; "f" for features
         with :math:`G^T (\mu X^T X + (1 - \mu) I) G = I`.
     mu : float in [0, 1], default=0.5
-        :math:`\mu` of ``projection="f"``. One leaves out the identity.
+        :math:`\mu` of ``projection="f"``; ``mu=1`` drops the identity.
     label_kernel : "linear", callable or array of shape (n_samples, n_samples), default="linear"
-        The kernel L: :math:`Y Y^T`, a function of the dense indicator matrix such as
-        `sklearn.metrics.pairwise.rbf_kernel`, or the kernel of the training rows itself. It
+        The kernel L: "linear" for :math:`Y Y^T`, a function of the dense indicator matrix such
+        as `sklearn.metrics.pairwise.rbf_kernel`, or the kernel matrix of the training rows. It
         must be symmetric and positive semi-definite.
     normalize : {"B", "unit", "sqrt_eig", "qr"}, default="B"
-        Scale of the directions. "B": the constraint, for "f" with n in place of one. "unit":
-        directions of unit length. "sqrt_eig": "B" times :math:`\sqrt\lambda`. "qr":
-        orthonormal directions. For "p" all but "sqrt_eig" are the same.
+        Scale of the directions. "B": the constraint above, for "f" with n I in place of I.
+        "unit": directions of unit length. "sqrt_eig": "B" times :math:`\sqrt\lambda`. "qr":
+        orthonormal directions. For "p" all except "sqrt_eig" are the same.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        The directions, the largest entry of each positive.
+        The directions, signed so that the largest entry of each is positive.
     eigenvalues_ : ndarray of shape (n_components,)
-        Descending. For "p": what each direction adds to the criterion. For "f": eigenvalues
-        of :math:`X^T L X g = n \lambda (\mu X^T X + (1 - \mu) I) g`.
+        Eigenvalues, descending. For "p": what each direction adds to the criterion. For "f":
+        those of :math:`X^T L X g = n \lambda (\mu X^T X + (1 - \mu) I) g`.
     mean_ : ndarray of shape (n_features,)
         Mean of the rows.
     classes_ : ndarray
-        The classes that have rows: labels, or column numbers of an indicator matrix.
+        Classes with at least one row: labels, or column indices of an indicator matrix.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -71,15 +72,15 @@ class MDDM(GeneralizedReducer):
 
     See Also
     --------
-    OPLS : The same as "f" with a ridge of :math:`(1 - \mu) / \mu`.
-    OCM : The same as "p" with labels scaled by the size of their class.
+    OPLS : Equals ``projection="f"`` with a ridge of :math:`(1 - \mu) / \mu`.
+    OCM : Equals ``projection="p"`` with labels scaled by the size of their class.
 
     Notes
     -----
-    Every row counts once, with labels or without. :math:`X^T X` is a sum, not a mean, as in
-    the original: the more rows, the less the identity counts. ``projection="p"`` solves no
-    system; "f" solves one with as many right-hand sides as labels. There is no `partial_fit`
-    unless the label kernel is linear.
+    Every row counts once, with labels or without. As in the original, :math:`X^T X` is a sum
+    and not a mean, so the identity matters less with more rows. ``projection="p"`` solves no
+    linear system; "f" solves one with as many right-hand sides as labels. `partial_fit` exists
+    only for the linear label kernel.
 
     References
     ----------
@@ -105,8 +106,12 @@ class MDDM(GeneralizedReducer):
         "label_kernel": [StrOptions({"linear"}), callable, "array-like"],
         "normalize": NORMALIZE_WHOLE,
     }
-    _counts_rows_once = True
-    _rank = "the rank of the covariance of X and the label kernel"
+
+    @property
+    def _counts_rows_once(self) -> bool:
+        return True
+
+    _limit = "the rank of the covariance of X and the label kernel"
 
     def __init__(
         self,
@@ -123,8 +128,8 @@ class MDDM(GeneralizedReducer):
         self.label_kernel = label_kernel
         self.normalize = normalize
 
-    def _why_no_stream(self) -> str:
-        return "" if self._is_linear() else "a label kernel needs all rows at once."
+    def _needs_all_rows(self) -> str | None:
+        return None if self._is_linear() else "a label kernel needs all rows at once."
 
     def _is_linear(self) -> bool:
         return isinstance(self.label_kernel, str)
@@ -137,17 +142,20 @@ class MDDM(GeneralizedReducer):
         )
         return Weighted(sparse.csr_array(_factor(kernel, Y.shape[0])), sample_weight)
 
-    def _pencil(self, scatter: AnyScatter) -> Pencil:
+    def _ridge(self, scatter: AnyScatter) -> float:
+        return 0.0  # the identity beside XᵀX regularises, if any
+
+    def _eigenpairs(self, scatter: AnyScatter, ridge: float) -> Eigenpairs:
         L = np.eye(scatter.n_classes) / np.sqrt(scatter.weight)
         if self.projection == "p" or self.mu == 0:
-            values, vectors = solve_orthonormal(scatter, L)
-            return Pencil(values / scatter.weight, vectors / np.sqrt(scatter.weight))
-        values, vectors = solve_pencil(scatter, L, (1 - self.mu) / self.mu)
-        return Pencil(values / self.mu, vectors / np.sqrt(self.mu))
+            values, vectors = orthonormal_eigenpairs(scatter, L)
+            return Eigenpairs(values / scatter.weight, vectors / np.sqrt(scatter.weight))
+        values, vectors = generalized_eigenpairs(scatter, L, (1 - self.mu) / self.mu)
+        return Eigenpairs(values / self.mu, vectors / np.sqrt(self.mu))
 
 
 def _factor(kernel: Any, n: int) -> Array:
-    """Z with L = Z Zᵀ."""
+    """Return Z with L = Z Zᵀ."""
     L = check_array(kernel, input_name="label_kernel")
     if L.shape != (n, n):
         raise ValueError(f"label_kernel has shape {L.shape}, but X has {n} rows: pass ({n}, {n}).")

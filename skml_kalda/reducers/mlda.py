@@ -8,11 +8,11 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
 
-from skml_kalda._labels import Weighted, omega_weighted
-from skml_kalda._pencil import Normalization
-from skml_kalda._scatter import Array
-from skml_kalda.reducers._generalized import NORMALIZE, RIDGE, GeneralizedReducer
-from skml_kalda.reducers._label_weights import correlation, dependence, entropy, fuzzy
+from skml_kalda._core.arrays import Array
+from skml_kalda._core.eigenproblem import Normalization
+from skml_kalda._core.labels import Weighted, omega_weighted, row_shares
+from skml_kalda.reducers._families.generalized import NORMALIZE, RIDGE, GeneralizedReducer
+from skml_kalda.reducers._families.label_weights import correlation, dependence, fuzzy
 
 
 class MLDA(GeneralizedReducer):
@@ -24,47 +24,51 @@ class MLDA(GeneralizedReducer):
               S_t = \sum_{ik} W_{ik} (x_i - m)(x_i - m)^T, \quad
               S_b = \sum_{ik} W_{ik} (m_k - m)(m_k - m)^T,
 
-    where :math:`m` and :math:`m_k` are the means weighted likewise. The weights make the
-    method: this is the family of [1]_ to [5]_. With one label per row all are LDA.
+    where :math:`m` and :math:`m_k` are means with the same weights. The choice of weights
+    gives the methods of [1]_ to [5]_. With one label per row all of them are LDA.
 
     Parameters
     ----------
     n_components : int, default=None
-        Number of directions, at most the rank of :math:`S_b`, which is below the number of
-        classes. None means the number of classes that have rows, minus one, or that rank.
+        Number of directions, at most the rank of :math:`S_b`, which is less than the number of
+        classes. None means the number of non-empty classes minus one, or that rank if smaller.
     weights : {"binary", "entropy", "correlation", "fuzzy", "dependence"}, default="binary"
         With :math:`\rho_i` the number of labels of row i:
 
         - "binary": one for each label, :math:`W = Y` [1]_.
-        - "entropy": a row counts once in all, :math:`W_{ik} = Y_{ik} / \rho_i` [2]_.
-        - "correlation": labels count for those they occur with,
+        - "entropy": every row has total weight one, :math:`W_{ik} = Y_{ik} / \rho_i` [2]_.
+        - "correlation": a label also counts for the labels that it occurs with,
           :math:`W = \mathrm{diag}(1/\rho) Y C`, where C holds the cosines of the columns of
-          Y [3]_. It can be positive for labels a row does not have.
-        - "fuzzy": a row counts once in all, the more for a class the nearer its centre,
-          :math:`W_{ik} \propto Y_{ik} / \|x_i - c_k\|^2` [4]_.
-        - "dependence": a row counts for that one of its labels for which the labels depend
+          Y [3]_. The weight can be positive for labels that a row does not have.
+        - "fuzzy": every row has total weight one, with more weight on classes whose centre is
+          near, :math:`W_{ik} \propto Y_{ik} / \|x_i - c_k\|^2` [4]_.
+        - "dependence": every row counts for one of its labels, chosen so that the labels depend
           most on X [5]_.
-    ridge : float, default=0.0
+    ridge : float or "auto", default="auto"
         :math:`\gamma` as a multiple of the mean eigenvalue of :math:`S_t`.
-    normalize : {"B", "within", "unit", "sqrt_eig", "qr"}, default="B"
-        Scale of the directions. "B": :math:`G^T (S_t + \gamma I) G = \sum W_{ik} I`, unit
-        variance but for the ridge. "within": the same with :math:`S_t - S_b`. "unit":
+        "auto" chooses the value for which a ridge regression of the labels on the features is
+        best in generalised cross-validation.
+    normalize : {"B", "within", "unit", "sqrt_eig", "qr"}, default="sqrt_eig"
+        Scale of the directions. "B": :math:`G^T (S_t + \gamma I) G = \sum W_{ik} I`, which
+        is unit variance apart from the ridge. "within": the same with :math:`S_t - S_b`. "unit":
         directions of unit length. "sqrt_eig": "B" times :math:`\sqrt\lambda`. "qr":
         orthonormal directions.
     random_state : int, RandomState instance or None, default=None
-        Order in which "dependence" visits the rows; other weights do not use it.
+        Determines the order in which "dependence" visits the rows. Other weights ignore it.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        The directions, the largest entry of each positive.
+        The directions, signed so that the largest entry of each is positive.
     eigenvalues_ : ndarray of shape (n_components,)
         Generalised eigenvalues of :math:`(S_b, S_t + \gamma I)`, descending, between zero and
         one.
+    ridge_ : float
+        The ridge used.
     mean_ : ndarray of shape (n_features,)
         Mean of the rows, each weighted by :math:`\sum_k W_{ik}`.
     classes_ : ndarray
-        The classes that have rows: labels, or column numbers of an indicator matrix.
+        Classes with at least one row: labels, or column indices of an indicator matrix.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -73,16 +77,16 @@ class MLDA(GeneralizedReducer):
     See Also
     --------
     LDA : The same with "binary" weights.
-    MultiLabelKaLDA : Aligns kernels, with the scatters of "binary" weights.
+    MultiLabelKaLDA : Kernel alignment on the scatters of "binary" weights.
 
     Notes
     -----
-    Rows without labels count for nothing. All means are weighted by W, so that the rank of
-    :math:`S_b` stays below the number of classes; implementations that take another mean for
-    "correlation" gain a direction that tells nothing. The centres of "fuzzy" are taken as
-    found when they move by less than a hundredth of their spread, or after 100 rounds.
+    Rows without labels are ignored. All means are weighted by W, so the rank of :math:`S_b`
+    is less than the number of classes. Implementations that use another mean for
+    "correlation" gain a direction that carries no information. The iteration of "fuzzy" stops
+    when the centres move by less than a hundredth of their spread, or after 100 rounds.
     "correlation", "fuzzy" and "dependence" need all rows at once: they have no `partial_fit`.
-    With ``ridge > 0`` large sparse X is handled in memory of its own size.
+    With ``ridge > 0``, large sparse X needs only memory of its own size.
 
     References
     ----------
@@ -119,8 +123,8 @@ class MLDA(GeneralizedReducer):
         n_components: int | None = None,
         *,
         weights: Literal["binary", "entropy", "correlation", "fuzzy", "dependence"] = "binary",
-        ridge: float = 0.0,
-        normalize: Normalization = "B",
+        ridge: float | Literal["auto"] = "auto",
+        normalize: Normalization = "sqrt_eig",
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_components = n_components
@@ -129,21 +133,21 @@ class MLDA(GeneralizedReducer):
         self.normalize = normalize
         self.random_state = random_state
 
-    def _why_no_stream(self) -> str:
+    def _needs_all_rows(self) -> str | None:
         if self.weights in ("binary", "entropy"):
-            return ""
+            return None
         return f"weights={self.weights!r} need all rows at once."
 
     def _weigh(self, X: Any, Y: Any, sample_weight: Array) -> Weighted:
         return omega_weighted(self._class_weights(X, Y, sample_weight), sample_weight)
 
     def _class_weights(self, X: Any, Y: Any, sample_weight: Array) -> Any:
-        """W, shape (n, K)."""
+        """Return W, shape (n, K)."""
         match self.weights:
             case "binary":
                 return Y
             case "entropy":
-                return entropy(Y)
+                return row_shares(Y)
             case "correlation":
                 return correlation(Y, sample_weight)
             case "fuzzy":

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from skml_kalda._base import BaseReducer
-from skml_kalda._grassmann import orthonormal
-from skml_kalda._pencil import RANK_RTOL, positive_eigenpairs, regression
-from skml_kalda._scatter import AnyScatter, Array
-from skml_kalda.reducers._generalized import RIDGE
+from skml_kalda._core.arrays import Array
+from skml_kalda._core.eigenproblem import regression_weights
+from skml_kalda._core.orthonormal import orthonormal
+from skml_kalda._core.scatter import AnyScatter
+from skml_kalda._core.scatter.base import RANK_RTOL
+from skml_kalda._core.symmetric import positive_eigenpairs
+from skml_kalda.reducers._base import RANK_OF_COVARIANCE, BaseReducer, Directions
+from skml_kalda.reducers._families.generalized import PENALTY
+from skml_kalda.reducers._streamed import Fitted
 
 
 class MLLS(BaseReducer):
     r"""Shared subspace of multi-label least squares.
 
-    Ridge regression of the labels in which part of the weights of all labels lives in one
-    subspace :math:`\Theta`, which is the reducer: with X and Y centred,
+    Ridge regression in which the weights of all labels share a subspace :math:`\Theta`; the
+    reducer projects on that subspace. With X and Y centred, it solves
 
     .. math:: \min_{U, V, \Theta} \frac{1}{n} \|X U - Y\|_F^2 + \alpha \|U - \Theta V\|_F^2
               + \beta \|U\|_F^2, \quad \Theta^T \Theta = I.
@@ -24,24 +28,25 @@ class MLLS(BaseReducer):
     ----------
     n_components : int, default=None
         Number of directions, at most the rank of :math:`X^T Y`: the number of labels, or one
-        less if each row has the same number of them. None means the number of classes that
-        have rows, minus one, or that rank.
+        less if every row has the same number of labels. None means the number of non-empty
+        classes minus one, or that rank if smaller.
     alpha : float, default=1.0
-        Penalty of the weights outside of the subspace.
+        Penalty on the weights outside the subspace.
     beta : float, default=1.0
-        Penalty of all weights.
+        Penalty on all weights.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        The directions, :math:`\Theta^T`, orthonormal, the largest entry of each positive.
+        The orthonormal directions :math:`\Theta^T`, signed so that the largest entry of each is
+        positive.
     eigenvalues_ : ndarray of shape (n_components,)
-        Descending; :math:`\alpha` times their sum is what the subspace takes off the
-        objective of ridge regression with penalty :math:`\alpha + \beta`.
+        Eigenvalues, descending. Their sum times :math:`\alpha` is what the subspace subtracts
+        from the objective of ridge regression with penalty :math:`\alpha + \beta`.
     mean_ : ndarray of shape (n_features,)
         Mean of the rows.
     classes_ : ndarray
-        The classes that have rows: labels, or column numbers of an indicator matrix.
+        Classes with at least one row: labels, or column indices of an indicator matrix.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -49,7 +54,7 @@ class MLLS(BaseReducer):
 
     See Also
     --------
-    MLR : Without the penalty :math:`\alpha`.
+    MLR : The same without the penalty :math:`\alpha`.
     OPLS : The limit of large :math:`\alpha`, for a ridge of :math:`n \beta`.
     MDDM : The limit of large :math:`\beta`.
 
@@ -57,10 +62,10 @@ class MLLS(BaseReducer):
     -----
     The solution is global and needs no iteration. With :math:`R_c = (X^T X / n + c I)^{-1}
     X^T Y / n` and :math:`R_{\alpha+\beta}^T R_\beta = Q \Lambda Q^T`, the subspace is the span
-    of the leading columns of :math:`R_\beta Q`: two linear systems with as many right-hand
-    sides as labels, solved by iteration for large sparse X. The penalties are in the units of
-    the variance of the features, so put a `StandardScaler` in front. Every row counts once,
-    with labels or without.
+    of the leading columns of :math:`R_\beta Q`. This takes two linear systems with as many
+    right-hand sides as labels, which are solved by iteration for large sparse X. The penalties
+    have the unit of the variance of the features, so standardise these first. Every row
+    counts once, with labels or without.
 
     References
     ----------
@@ -76,12 +81,17 @@ class MLLS(BaseReducer):
     (100, 3)
     """
 
+    eigenvalues_ = Fitted[Array]()
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BaseReducer._parameter_constraints,
-        "alpha": RIDGE,
-        "beta": RIDGE,
+        "alpha": PENALTY,
+        "beta": PENALTY,
     }
-    _counts_rows_once = True
+
+    @property
+    def _counts_rows_once(self) -> bool:
+        return True
 
     def __init__(
         self, n_components: int | None = None, *, alpha: float = 1.0, beta: float = 1.0
@@ -90,12 +100,11 @@ class MLLS(BaseReducer):
         self.alpha = alpha
         self.beta = beta
 
-    def _directions(self, scatter: AnyScatter) -> Array:
+    def _directions(self, scatter: AnyScatter) -> Directions:
         n = scatter.weight
-        R = regression(scatter, n * self.beta)
-        T = regression(scatter, n * (self.alpha + self.beta)).T @ R
+        R = regression_weights(scatter, n * self.beta)
+        T = regression_weights(scatter, n * (self.alpha + self.beta)).T @ R
         values, Q = positive_eigenpairs((T + T.T) / 2, RANK_RTOL)
-        reason = "the rank of the covariance of X and y"
-        k = self._number_of_components(scatter.n_classes - 1, len(values), reason)
-        self.eigenvalues_ = values[:k]
-        return orthonormal(R @ Q[:, :k])
+        limit, default = len(values), scatter.n_classes - 1
+        k = self._number_of_components(default, limit, RANK_OF_COVARIANCE)
+        return Directions(orthonormal(R @ Q[:, :k]), {"eigenvalues_": values[:k]})

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from scipy import linalg
 
-from skml_kalda._base import BaseReducer
-from skml_kalda._moments import RANGE_RTOL
-from skml_kalda._pencil import absolute_ridge, regression
-from skml_kalda._scatter import AnyScatter, Array
-from skml_kalda.reducers._generalized import RIDGE
+from skml_kalda._core.arrays import Array
+from skml_kalda._core.eigenproblem import regression_weights
+from skml_kalda._core.scatter import AnyScatter
+from skml_kalda._core.symmetric import positive
+from skml_kalda.reducers._base import BaseReducer, Directions, chosen_ridge
+from skml_kalda.reducers._families.generalized import RIDGE
+from skml_kalda.reducers._streamed import Fitted
 
 
 class MLR(BaseReducer):
     r"""Multi-label linear regression as a reducer.
 
-    The scores of ridge regression of the labels, or their best approximation in fewer
-    dimensions: with X and Y centred,
+    Projects on the scores of a ridge regression of the labels, or on their best approximation
+    in fewer dimensions. With X and Y centred,
 
     .. math:: \min_W \|X W - Y\|_F^2 + \gamma \|W\|_F^2, \quad
               \min_{\mathrm{rank}\,G \le k} \|W W^T - G G^T\|_F.
@@ -27,22 +29,26 @@ class MLR(BaseReducer):
     ----------
     n_components : int, default=None
         Number of directions, at most the rank of :math:`W`: the number of labels, or one less
-        if each row has the same number of them. None means that rank; distances between
-        projected rows are then those between their scores :math:`X W`.
-    ridge : float, default=0.1
+        if every row has the same number of labels. None means that rank; the distances between
+        projected rows are then the distances between their scores :math:`X W`.
+    ridge : float or "auto", default="auto"
         :math:`\gamma` as a multiple of the mean eigenvalue of :math:`X^T X`.
+        "auto" chooses the value for which a ridge regression of the labels on the features is
+        best in generalised cross-validation.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        The directions: orthogonal, each as long as its singular value of :math:`W`, the
-        largest entry of each positive.
+        Orthogonal directions, each as long as its singular value of :math:`W`, signed so that
+        the largest entry of each is positive.
     eigenvalues_ : ndarray of shape (n_components,)
         Squares of the singular values of :math:`W`, descending.
+    ridge_ : float
+        The ridge used.
     mean_ : ndarray of shape (n_features,)
         Mean of the rows.
     classes_ : ndarray
-        The classes that have rows: labels, or column numbers of an indicator matrix.
+        Classes with at least one row: labels, or column indices of an indicator matrix.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -55,8 +61,9 @@ class MLR(BaseReducer):
 
     Notes
     -----
-    Every row counts once, with labels or without. One linear system with as many right-hand
-    sides as labels is solved; for large sparse X by iteration, in memory of the size of X.
+    Every row counts once, with labels or without. The method solves one linear system with
+    as many right-hand sides as labels; for large sparse X it does so by iteration, in memory
+    of the size of X.
 
     References
     ----------
@@ -72,20 +79,29 @@ class MLR(BaseReducer):
     (100, 4)
     """
 
+    eigenvalues_ = Fitted[Array]()
+    ridge_ = Fitted[float]()
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BaseReducer._parameter_constraints,
         "ridge": RIDGE,
     }
-    _counts_rows_once = True
 
-    def __init__(self, n_components: int | None = None, *, ridge: float = 0.1) -> None:
+    @property
+    def _counts_rows_once(self) -> bool:
+        return True
+
+    def __init__(
+        self, n_components: int | None = None, *, ridge: float | Literal["auto"] = "auto"
+    ) -> None:
         self.n_components = n_components
         self.ridge = ridge
 
-    def _directions(self, scatter: AnyScatter) -> Array:
-        W = regression(scatter, absolute_ridge(scatter, self.ridge))
+    def _directions(self, scatter: AnyScatter) -> Directions:
+        ridge = chosen_ridge("MLR", self.ridge, scatter)
+        W = regression_weights(scatter, ridge * scatter.mean_eigenvalue)
         left, singular, _ = linalg.svd(W, full_matrices=False)
-        rank = int(np.sum(singular > RANGE_RTOL * singular.max(initial=0)))
+        rank = int(np.sum(positive(singular)))
         k = self._number_of_components(rank, rank, "the rank of the regression weights")
-        self.eigenvalues_ = singular[:k] ** 2
-        return left[:, :k] * singular[:k]
+        attributes = {"eigenvalues_": singular[:k] ** 2, "ridge_": ridge}
+        return Directions(left[:, :k] * singular[:k], attributes)

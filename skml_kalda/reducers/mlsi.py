@@ -9,20 +9,33 @@ import numpy as np
 from scipy import linalg
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from skml_kalda._base import BaseReducer
-from skml_kalda._implicit import NO_SPECTRUM, ImplicitScatter
-from skml_kalda._moments import RANGE_RTOL
-from skml_kalda._pencil import Normalization, Pencil, normalized
-from skml_kalda._scatter import AnyScatter, Array
-from skml_kalda.reducers._generalized import NORMALIZE_WHOLE, RIDGE
-from skml_kalda.reducers._latent import Latent
+from skml_kalda._core.arrays import Array
+from skml_kalda._core.eigenproblem import Eigenpairs, Normalization, normalized
+from skml_kalda._core.scatter import AnyScatter, ImplicitScatter, SpectralScatter
+from skml_kalda._core.scatter.base import RANK_RTOL
+from skml_kalda._core.scatter.implicit import NO_SPECTRUM
+from skml_kalda._core.symmetric import RANGE_RTOL, positive_eigenpairs
+from skml_kalda.reducers._base import (
+    RANK_OF_COVARIANCE,
+    RANK_OF_DATA,
+    BaseReducer,
+    Directions,
+    chosen_ridge,
+    no_direction,
+)
+from skml_kalda.reducers._families.generalized import NORMALIZE_WHOLE, RIDGE
+from skml_kalda.reducers._families.latent import Latent
+from skml_kalda.reducers._streamed import Fitted
+
+# "auto" of the inverse form, whose ridge has units of its own.
+_INVERSE_RIDGE = 0.1
 
 
 class MLSI(BaseReducer):
     r"""Multi-label informed latent semantic indexing.
 
-    Latent features that reconstruct both the data and the labels: with X and Y centred and
-    of unit Frobenius norm,
+    Finds latent features that reconstruct both the data and the labels. With X and Y centred
+    and of unit Frobenius norm, it solves
 
     .. math:: \min_{G, A, B} (1-\beta) \|X - V A\|_F^2 + \beta \|Y - V B\|_F^2,
               \quad V = X G, \quad V^T V = I.
@@ -31,38 +44,42 @@ class MLSI(BaseReducer):
     ----------
     n_components : int, default=None
         Number of directions, at most the rank of the centred data (for ``beta=1``: the rank
-        of :math:`X^T Y`). None means the number of classes that have rows, minus one, or that
-        rank.
+        of :math:`X^T Y`). None means the number of non-empty classes minus one, or that rank if
+        smaller.
     beta : float in [0, 1], default=0.5
-        Weight of the labels: zero is whitened PCA, one is OPLS.
+        Weight of the labels: ``beta=0`` is whitened PCA, ``beta=1`` is OPLS.
     form : {"direct", "inverse"}, default="direct"
         The eigenproblem. With :math:`C = (1-\beta) X X^T + \beta Y Y^T`, "direct" maximises
         :math:`\mathrm{Tr}(V^T C V)`, which solves the problem above:
         :math:`X^T C X g = \lambda (X^T X + \gamma I) g`. "inverse" minimises
         :math:`\mathrm{Tr}(V^T C^{-1} V)`, as in the original:
         :math:`X^T X g = \lambda (X^T C^{-1} X + \gamma I) g`; it needs ``beta < 1``.
-    ridge : float, default=1e-6
-        :math:`\gamma` of "direct", as a multiple of the mean eigenvalue of :math:`X^T X`. For
-        "inverse", :math:`\gamma` itself, and what is added to :math:`C` as a multiple of
-        :math:`\mathrm{Tr}(C) / p`.
+    ridge : float or "auto", default="auto"
+        For "direct": :math:`\gamma` as a multiple of the mean eigenvalue of :math:`X^T X`. For
+        "inverse": :math:`\gamma` itself; the same multiple of :math:`\mathrm{Tr}(C) / p` is also
+        added to the diagonal of :math:`C`.
+        "auto" chooses the value for which a ridge regression of the labels on the features is
+        best in generalised cross-validation.
     scale : bool, default=True
-        Whether X and Y are brought to unit Frobenius norm, so that :math:`\beta` means the
-        same for any units.
-    normalize : {"B", "unit", "sqrt_eig", "qr"}, default="B"
-        Scale of the directions. "B": latent features of unit variance, for "direct" but for
-        the ridge. "unit": directions of unit length. "sqrt_eig": "B" times
+        Whether to scale X and Y to unit Frobenius norm, so that the meaning of :math:`\beta`
+        does not depend on their units.
+    normalize : {"B", "unit", "sqrt_eig", "qr"}, default="sqrt_eig"
+        Scale of the directions. "B": latent features of unit variance (for "direct", apart
+        from the ridge). "unit": directions of unit length. "sqrt_eig": "B" times
         :math:`\sqrt\lambda`. "qr": orthonormal directions.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        The directions, the largest entry of each positive.
+        The directions, signed so that the largest entry of each is positive.
     eigenvalues_ : ndarray of shape (n_components,)
         :math:`\lambda`, descending.
+    ridge_ : float
+        The ridge used.
     mean_ : ndarray of shape (n_features,)
         Mean of the rows.
     classes_ : ndarray
-        The classes that have rows: labels, or column numbers of an indicator matrix.
+        Classes with at least one row: labels, or column indices of an indicator matrix.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -79,8 +96,8 @@ class MLSI(BaseReducer):
     independent, :math:`X^T C^{-1} X` is a multiple of the identity, and "inverse" is PCA: the
     labels have no effect. With fewer rows than features both take the leading eigenvectors of
     :math:`C`. Every row counts once, with labels or without. The result depends on the
-    scaling of the features. For large sparse X "direct" is found by the Arnoldi method;
-    "inverse" needs the whole spectrum of :math:`X^T X` and is refused.
+    scaling of the features. For large sparse X, "direct" uses the Arnoldi method, and
+    "inverse" is refused because it needs the whole spectrum of :math:`X^T X`.
 
     References
     ----------
@@ -96,6 +113,9 @@ class MLSI(BaseReducer):
     (100, 6)
     """
 
+    eigenvalues_ = Fitted[Array]()
+    ridge_ = Fitted[float]()
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BaseReducer._parameter_constraints,
         "beta": [Interval(Real, 0, 1, closed="both")],
@@ -104,7 +124,10 @@ class MLSI(BaseReducer):
         "scale": ["boolean"],
         "normalize": NORMALIZE_WHOLE,
     }
-    _counts_rows_once = True
+
+    @property
+    def _counts_rows_once(self) -> bool:
+        return True
 
     def __init__(
         self,
@@ -112,9 +135,9 @@ class MLSI(BaseReducer):
         *,
         beta: float = 0.5,
         form: Literal["direct", "inverse"] = "direct",
-        ridge: float = 1e-6,
+        ridge: float | Literal["auto"] = "auto",
         scale: bool = True,
-        normalize: Normalization = "B",
+        normalize: Normalization = "sqrt_eig",
     ) -> None:
         self.n_components = n_components
         self.beta = beta
@@ -123,72 +146,82 @@ class MLSI(BaseReducer):
         self.scale = scale
         self.normalize = normalize
 
-    def _directions(self, scatter: AnyScatter) -> Array:
-        label_scatter = scatter.label_scatter
-        x, y = (scatter.trace, float(np.trace(label_scatter))) if self.scale else (1.0, 1.0)
-        if isinstance(scatter, ImplicitScatter):
-            pencil = self._implicit(scatter, x, y)
-        else:
-            values, basis = scatter.spectrum()
-            cross = np.asarray(basis.T @ scatter.cross)
-            moments = _Moments(values / x, cross / np.sqrt(x * y), label_scatter / y)
-            k = self._k(scatter, moments)
-            latent = self._direct if self.form == "direct" else self._inverse
-            values, G = latent(moments, k)
-            pencil = Pencil(values, np.asarray(basis @ G))
-        self.eigenvalues_ = pencil.values
-        pencil = Pencil(pencil.values, pencil.vectors / np.sqrt(x))
-        return normalized(pencil, scatter.weight, self.normalize)
+    def _directions(self, scatter: AnyScatter) -> Directions:
+        x, y = 1.0, 1.0
+        if self.scale:
+            x, y = scatter.trace, float(np.trace(scatter.label_scatter))
+            if y <= RANGE_RTOL * np.trace(scatter.gram):
+                raise no_direction("MLSI", "the variance of the labels")
+        ridge = self._ridge(scatter)
+        values, G = (
+            self._spectral(scatter, ridge, x, y)
+            if scatter.has_spectrum
+            else self._implicit(scatter, ridge, x, y)
+        )
+        pairs = Eigenpairs(values, G / np.sqrt(x))
+        G = normalized(pairs, scatter.weight, self.normalize)
+        return Directions(G, {"eigenvalues_": values, "ridge_": ridge})
 
-    def _implicit(self, scatter: ImplicitScatter, x: float, y: float) -> Pencil:
+    def _ridge(self, scatter: AnyScatter) -> float:
+        if self.ridge == "auto" and self.form == "inverse":
+            return _INVERSE_RIDGE
+        return chosen_ridge("MLSI", self.ridge, scatter)
+
+    def _spectral(self, scatter: SpectralScatter, ridge: float, x: float, y: float) -> Eigenpairs:
+        values, basis = scatter.spectrum
+        cross = np.asarray(basis.T @ scatter.cross)
+        moments = _Moments(values / x, cross / (np.sqrt(x) * np.sqrt(y)), scatter.label_scatter / y)
+        latent = self._direct if self.form == "direct" else self._inverse
+        values, G = latent(moments, ridge, self._k(scatter, moments))
+        return Eigenpairs(values, np.asarray(basis @ G))
+
+    def _implicit(self, scatter: ImplicitScatter, ridge: float, x: float, y: float) -> Eigenpairs:
         if self.form == "inverse":
             raise ValueError(f'MLSI(form="inverse") {NO_SPECTRUM}: use form="direct".')
-        gamma = self.ridge * scatter.trace / x / scatter.n_features
-        latent = Latent.of(scatter, self.beta, gamma, x, y)
-        limit, reason = (
-            min(scatter.n_features, scatter.n_samples) - 2,
-            "the size of the data, less 2",
-        )
+        latent = Latent.of(scatter, self.beta, ridge * scatter.mean_eigenvalue / x, x, y)
+        limit = min(scatter.n_features, scatter.n_samples) - 2
+        reason = "the size of the data, less 2"
         if self.beta == 1:
-            limit, reason = latent.weights.shape[1], "the rank of the covariance of X and y"
+            limit, reason = latent.weights.shape[1], RANK_OF_COVARIANCE
         return latent.top(self._number_of_components(scatter.n_classes - 1, limit, reason))
 
-    def _k(self, scatter: AnyScatter, moments: _Moments) -> int:
-        limit, reason = len(moments.data), "the rank of the centred data"
+    def _k(self, scatter: SpectralScatter, moments: _Moments) -> int:
+        limit, reason = len(moments.data), RANK_OF_DATA
         if self.beta == 1:
             limit = int(np.linalg.matrix_rank(moments.cross, rtol=RANGE_RTOL))
-            reason = "the rank of the covariance of X and y"
+            reason = RANK_OF_COVARIANCE
         return self._number_of_components(scatter.n_classes - 1, limit, reason)
 
-    def _direct(self, moments: _Moments, k: int) -> Pencil:
+    def _direct(self, moments: _Moments, ridge: float, k: int) -> Eigenpairs:
         s, N, _ = moments
-        root = np.sqrt(s + self.ridge * s.sum() / self.n_features_in_)
+        root = np.sqrt(s + ridge * s.sum() / self.n_features_in_)
         N = N / root[:, None]
         M = self.beta * N @ N.T
         M.flat[:: len(s) + 1] += (1 - self.beta) * (s / root) ** 2
         values, P = linalg.eigh(M, subset_by_index=(len(s) - k, len(s) - 1))
-        return Pencil(values[::-1], P[:, ::-1] / root[:, None])
+        return Eigenpairs(values[::-1], P[:, ::-1] / root[:, None])
 
-    def _inverse(self, moments: _Moments, k: int) -> Pencil:
+    def _inverse(self, moments: _Moments, ridge: float, k: int) -> Eigenpairs:
         s = moments.data
-        B = self._inner(moments)
-        B.flat[:: len(s) + 1] += self.ridge
+        B = self._inner(moments, ridge)
+        B.flat[:: len(s) + 1] += ridge
         values, W = linalg.eigh(np.diag(s), B, subset_by_index=(len(s) - k, len(s) - 1))
-        # gᵀXᵀXg = λ so far; the latent features have unit norm.
-        return Pencil(values[::-1], (W / np.sqrt(values))[:, ::-1])
+        # So far gᵀXᵀXg = λ. Scale the latent features to unit norm.
+        return Eigenpairs(values[::-1], (W / np.sqrt(values))[:, ::-1])
 
-    def _inner(self, moments: _Moments) -> Array:
-        """XᵀC⁻¹X, from H = ΦᵀΦ of Φ = [√(1−β) X, √β Y], for which C = ΦΦᵀ."""
+    def _inner(self, moments: _Moments, ridge: float) -> Array:
+        """Return XᵀC⁻¹X, computed from H = ΦᵀΦ with Φ = [√(1−β) X, √β Y], so that C = ΦΦᵀ."""
         if self.beta == 1:
-            raise ValueError('MLSI needs beta < 1 for form="inverse": XXᵀ drops out of C.')
+            raise ValueError(
+                'MLSI needs beta < 1 for form="inverse", because beta=1 leaves no XXᵀ in C.'
+            )
         s, N, gram = moments
         r = len(s)
         side = np.concatenate([np.full(r, 1 - self.beta), np.full(len(gram), self.beta)]) ** 0.5
         H = np.block([[np.diag(s), N], [N.T, gram]]) * np.outer(side, side)
-        values, vectors = linalg.eigh(H)
-        delta = self.ridge * np.trace(H) / self.n_features_in_
-        keep = values > 1e-12 * values[-1]
-        values, vectors = values[keep], vectors[:r, keep]
+        values, vectors = positive_eigenpairs(H, RANK_RTOL)
+        delta = ridge * np.trace(H) / self.n_features_in_
+        vectors = vectors[:r]
         return (vectors * (values / (values + delta))) @ vectors.T / (1 - self.beta)
 
 

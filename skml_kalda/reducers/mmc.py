@@ -2,35 +2,37 @@
 
 from __future__ import annotations
 
-from skml_kalda.reducers._scatter_difference import Difference, ScatterDifferenceReducer
+from typing import Any
+
+from skml_kalda.reducers._families.scatter_difference import Difference, ScatterDifferenceReducer
 
 
 class MMC(ScatterDifferenceReducer):
     r"""Maximum margin criterion.
 
-    Maximises the spread between the classes minus the spread within,
+    Maximises the spread between the classes minus the spread within them,
 
-    .. math:: \max_G \mathrm{Tr}\left[G^T (S_b - S_w) G\right], \quad G^T G = I,
+    .. math:: \max_G \mathrm{Tr}\left[G^T (S_b - S_w) G\right], \quad G^T G = I.
 
-    by the eigenvectors of the algebraically largest eigenvalues [1]_.
+    The directions are the eigenvectors of the algebraically largest eigenvalues [1]_.
 
     Parameters
     ----------
     n_components : int, default=None
         Number of directions, at most the rank of the centred data. None means the number of
-        classes that have rows, minus one, or that rank.
+        non-empty classes minus one, or that rank if smaller.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        The directions, orthonormal, the largest entry of each positive.
+        Orthonormal directions, signed so that the largest entry of each is positive.
     eigenvalues_ : ndarray of shape (n_components,)
-        Eigenvalues of :math:`(S_b - S_w) / n`, descending. Where they are negative, the
-        classes overlap more than they differ, and a direction says little.
+        Eigenvalues of :math:`(S_b - S_w) / n`, descending. A negative eigenvalue means
+        that the classes overlap more than they differ along that direction.
     mean_ : ndarray of shape (n_features,)
         Mean of the rows, each weighted by its number of labels.
     classes_ : ndarray
-        The classes that have rows: labels, or column numbers of an indicator matrix.
+        Classes with at least one row: labels, or column indices of an indicator matrix.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -38,16 +40,15 @@ class MMC(ScatterDifferenceReducer):
 
     See Also
     --------
-    TraceRatio : The ratio in place of the difference.
-    SDPLDA : The difference with the spread within weighted more.
+    TraceRatio : Maximises the ratio instead of the difference.
+    SDPLDA : The same with a larger weight on the spread within the classes.
 
     Notes
     -----
-    At most as many eigenvalues are positive as there are classes, minus one; on data with
-    several labels per row often none. The result depends on the scaling of the features. The
-    problem is solved on the range of :math:`S_t`. For large sparse X the directions are found
-    by the Lanczos method; those of least variance, which it cannot tell from directions of
-    none, are refused.
+    At most K − 1 eigenvalues are positive, for K classes; on data with several labels per row
+    often none is. The result depends on the scaling of the features. The
+    problem is solved on the range of :math:`S_t`. For large sparse X the Lanczos method finds the
+    directions; it refuses those whose variance it cannot distinguish from zero.
 
     References
     ----------
@@ -66,5 +67,5 @@ class MMC(ScatterDifferenceReducer):
     def __init__(self, n_components: int | None = None) -> None:
         self.n_components = n_components
 
-    def _coefficients(self, difference: Difference, k: int) -> tuple[float, float]:
-        return 2.0, 1.0  # S_b − S_w = 2 S_b − S_t
+    def _coefficients(self, difference: Difference, k: int) -> tuple[float, float, dict[str, Any]]:
+        return 2.0, 1.0, {}  # S_b − S_w = 2 S_b − S_t

@@ -2,37 +2,37 @@
 
 from __future__ import annotations
 
-from skml_kalda._pencil import Normalization, Pencil, solve_orthonormal
-from skml_kalda._scatter import AnyScatter
-from skml_kalda.reducers._generalized import GeneralizedReducer
+from skml_kalda._core.eigenproblem import Eigenpairs, Normalization, orthonormal_eigenpairs
+from skml_kalda._core.scatter import AnyScatter
+from skml_kalda.reducers._families.generalized import GeneralizedReducer
 
 
 class OCM(GeneralizedReducer):
     r"""Orthogonal centroid method.
 
-    Keeps the spread between the class means and ignores that within the classes,
+    Keeps the spread between the class means and ignores the spread within the classes,
 
-    .. math:: \max_G \mathrm{Tr}(G^T S_b G), \quad G^T G = I,
+    .. math:: \max_G \mathrm{Tr}(G^T S_b G), \quad G^T G = I.
 
-    by the leading eigenvectors of :math:`S_b`, which span the differences of the class
-    means :math:`m_k - m` [1]_.
+    The directions are the leading eigenvectors of :math:`S_b`, which span the differences
+    :math:`m_k - m` of the class means [1]_.
 
     Parameters
     ----------
     n_components : int, default=None
-        Number of directions, at most the rank of :math:`S_b`, which is below the number of
-        classes. None means the number of classes that have rows, minus one, or that rank.
+        Number of directions, at most the rank of :math:`S_b`, which is less than the number of
+        classes. None means the number of non-empty classes minus one, or that rank if smaller.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        The directions, orthonormal, the largest entry of each positive.
+        Orthonormal directions, signed so that the largest entry of each is positive.
     eigenvalues_ : ndarray of shape (n_components,)
         Variance between the classes along each direction, descending.
     mean_ : ndarray of shape (n_features,)
         Mean of the rows, each weighted by its number of labels.
     classes_ : ndarray
-        The classes that have rows: labels, or column numbers of an indicator matrix.
+        Classes with at least one row: labels, or column indices of an indicator matrix.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -41,13 +41,13 @@ class OCM(GeneralizedReducer):
     See Also
     --------
     LDA : Weighs the spread of the class means by the spread of the rows.
-    MDDM : The same with the labels themselves in place of class means.
+    MDDM : The same with the labels in place of the class means.
 
     Notes
     -----
-    The original takes a QR decomposition of the class means as they are, which has one
-    direction more, towards the overall mean. No system is solved: the cost is that of the
-    class means. The result depends on the scaling of the features.
+    The original takes a QR decomposition of the uncentred class means, which has one more
+    direction: towards the overall mean. No linear system is solved; the cost is that of
+    computing the class means. The result depends on the scaling of the features.
 
     References
     ----------
@@ -68,6 +68,9 @@ class OCM(GeneralizedReducer):
     def __init__(self, n_components: int | None = None) -> None:
         self.n_components = n_components
 
-    def _pencil(self, scatter: AnyScatter) -> Pencil:
-        values, vectors = solve_orthonormal(scatter, self._label_side(scatter))
-        return Pencil(values / scatter.weight, vectors)
+    def _ridge(self, scatter: AnyScatter) -> float:
+        return 0.0  # nothing is inverted
+
+    def _eigenpairs(self, scatter: AnyScatter, ridge: float) -> Eigenpairs:
+        values, vectors = orthonormal_eigenpairs(scatter, self._label_side(scatter))
+        return Eigenpairs(values / scatter.weight, vectors)

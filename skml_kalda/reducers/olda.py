@@ -2,32 +2,38 @@
 
 from __future__ import annotations
 
-from skml_kalda._pencil import Normalization
+from skml_kalda._core.eigenproblem import Normalization
 from skml_kalda.reducers.ulda import ULDA
 
 
 class OLDA(ULDA):
     r"""Orthogonal linear discriminant analysis.
 
-    The span of the directions of :class:`ULDA`, in orthonormal coordinates:
-    :math:`G = Q` of the QR decomposition of those, so that :math:`G^T G = I` [1]_.
+    Finds the directions of :class:`ULDA` and makes them orthonormal: :math:`G` is the factor
+    :math:`Q` of their QR decomposition, so that :math:`G^T G = I` [1]_.
 
     Parameters
     ----------
     n_components : int, default=None
-        Number of directions; None means as many as there are, the rank of :math:`S_b`. The
-        first k directions span the same as the first k of ULDA.
+        Number of directions, at most the rank of :math:`S_b`. None means that rank. The first k
+        directions have the same span as the first k of ULDA.
+    ridge : float or "auto", default="auto"
+        Added to :math:`S_t`, as a multiple of its mean eigenvalue. "auto" chooses the value
+        for which a ridge regression of the labels on the features is best in generalised
+        cross-validation. Zero is the original method.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        The directions, orthonormal, the largest entry of each positive.
+        Orthonormal directions, signed so that the largest entry of each is positive.
     eigenvalues_ : ndarray of shape (n_components,)
         Generalised eigenvalues of :math:`(S_b, S_t)`, descending, between zero and one.
+    ridge_ : float
+        The ridge used.
     mean_ : ndarray of shape (n_features,)
         Mean of the rows, each weighted by its number of labels.
     classes_ : ndarray
-        The classes that have rows: labels, or column numbers of an indicator matrix.
+        Classes with at least one row: labels, or column indices of an indicator matrix.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -36,11 +42,11 @@ class OLDA(ULDA):
     See Also
     --------
     ULDA : The same span with uncorrelated coordinates.
-    TraceRatio : Orthonormal directions that are best as such.
+    TraceRatio : Optimises over orthonormal directions.
 
     Notes
     -----
-    With linearly independent rows this is null-space LDA.
+    With linearly independent rows and without a ridge this is null-space LDA.
 
     References
     ----------

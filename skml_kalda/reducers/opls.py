@@ -2,49 +2,55 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from skml_kalda._pencil import Normalization
-from skml_kalda._scatter import AnyScatter, Array
-from skml_kalda.reducers._generalized import NORMALIZE_WHOLE, RIDGE, GeneralizedReducer
+from skml_kalda._core.arrays import Array
+from skml_kalda._core.eigenproblem import Normalization
+from skml_kalda._core.scatter import AnyScatter
+from skml_kalda.reducers._base import RANK_OF_COVARIANCE
+from skml_kalda.reducers._families.generalized import NORMALIZE_WHOLE, RIDGE, GeneralizedReducer
 
 
 class OPLS(GeneralizedReducer):
     r"""Orthonormalised partial least squares.
 
-    The directions from which the labels are best predicted in least squares: with X and Y
-    centred,
+    Finds the directions from which least squares predicts the labels best. With X and Y
+    centred, it solves
 
     .. math:: \max_G \mathrm{Tr}\left[(G^T (X^T X + \gamma I) G)^{-1} G^T X^T Y Y^T X G\right],
               \quad \gamma = \text{ridge} \cdot \|X\|_F^2 / p,
 
-    by :math:`X^T Y Y^T X g = n \lambda (X^T X + \gamma I) g` [1]_.
+    through the eigenproblem :math:`X^T Y Y^T X g = n \lambda (X^T X + \gamma I) g` [1]_.
 
     Parameters
     ----------
     n_components : int, default=None
         Number of directions, at most the rank of :math:`X^T Y`: the number of labels, or one
-        less if each row has the same number of them. None means the number of classes that
-        have rows, minus one, or that rank.
-    ridge : float, default=1e-4
+        less if every row has the same number of labels. None means the number of non-empty
+        classes minus one, or that rank if smaller.
+    ridge : float or "auto", default="auto"
         :math:`\gamma` as a multiple of the mean eigenvalue of :math:`X^T X`.
-    normalize : {"B", "unit", "sqrt_eig", "qr"}, default="B"
-        Scale of the directions. "B": :math:`G^T (X^T X + \gamma I) G = n I`, unit variance
-        but for the ridge. "unit": directions of unit length. "sqrt_eig": "B" times
+        "auto" chooses the value for which a ridge regression of the labels on the features is
+        best in generalised cross-validation.
+    normalize : {"B", "unit", "sqrt_eig", "qr"}, default="sqrt_eig"
+        Scale of the directions. "B": :math:`G^T (X^T X + \gamma I) G = n I`, which is
+        unit variance apart from the ridge. "unit": directions of unit length. "sqrt_eig": "B" times
         :math:`\sqrt\lambda`. "qr": orthonormal directions.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        The directions, the largest entry of each positive.
+        The directions, signed so that the largest entry of each is positive.
     eigenvalues_ : ndarray of shape (n_components,)
         :math:`\lambda`, descending: the variance of the labels that each direction explains.
+    ridge_ : float
+        The ridge used.
     mean_ : ndarray of shape (n_features,)
         Mean of the rows.
     classes_ : ndarray
-        The classes that have rows: labels, or column numbers of an indicator matrix.
+        Classes with at least one row: labels, or column indices of an indicator matrix.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -52,13 +58,14 @@ class OPLS(GeneralizedReducer):
 
     See Also
     --------
-    CCA : The same with labels made uncorrelated and of unit variance.
-    MDDM : The same for ``projection="f"``, with another ridge.
+    CCA : The same with decorrelated labels of unit variance.
+    MDDM : ``projection="f"`` is the same with another ridge.
 
     Notes
     -----
-    Every row counts once, with labels or without. One linear system with as many right-hand
-    sides as labels is solved; for large sparse X by iteration, in memory of the size of X.
+    Every row counts once, with labels or without. The method solves one linear system with
+    as many right-hand sides as labels; for large sparse X it does so by iteration, in memory
+    of the size of X.
 
     References
     ----------
@@ -79,15 +86,19 @@ class OPLS(GeneralizedReducer):
         "ridge": RIDGE,
         "normalize": NORMALIZE_WHOLE,
     }
-    _counts_rows_once = True
-    _rank = "the rank of the covariance of X and y"
+
+    @property
+    def _counts_rows_once(self) -> bool:
+        return True
+
+    _limit = RANK_OF_COVARIANCE
 
     def __init__(
         self,
         n_components: int | None = None,
         *,
-        ridge: float = 1e-4,
-        normalize: Normalization = "B",
+        ridge: float | Literal["auto"] = "auto",
+        normalize: Normalization = "sqrt_eig",
     ) -> None:
         self.n_components = n_components
         self.ridge = ridge

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
-from skml_kalda._pencil import Normalization
-from skml_kalda.reducers._generalized import NORMALIZE, RIDGE, GeneralizedReducer
+from skml_kalda._core.eigenproblem import Normalization
+from skml_kalda.reducers._families.generalized import NORMALIZE, RIDGE, GeneralizedReducer
 
 
 class RLDA(GeneralizedReducer):
@@ -21,26 +21,30 @@ class RLDA(GeneralizedReducer):
     Parameters
     ----------
     n_components : int, default=None
-        Number of directions, at most the rank of :math:`S_b`, which is below the number of
-        classes. None means the number of classes that have rows, minus one, or that rank.
-    ridge : float, default=0.1
+        Number of directions, at most the rank of :math:`S_b`, which is less than the number of
+        classes. None means the number of non-empty classes minus one, or that rank if smaller.
+    ridge : float or "auto", default="auto"
         :math:`\gamma` as a multiple of the mean eigenvalue of :math:`S_t`. A ridge of
-        :math:`a/(1-a)` is a shrinkage of :math:`a`; zero is LDA.
-    normalize : {"B", "within", "unit", "sqrt_eig", "qr"}, default="B"
-        Scale of the directions. "B": :math:`G^T (S_t + \gamma I) G = n I`, near to unit
+        :math:`a/(1-a)` is a shrinkage of :math:`a`; ``ridge=0`` is LDA.
+        "auto" chooses the value for which a ridge regression of the labels on the features is
+        best in generalised cross-validation.
+    normalize : {"B", "within", "unit", "sqrt_eig", "qr"}, default="sqrt_eig"
+        Scale of the directions. "B": :math:`G^T (S_t + \gamma I) G = n I`, close to unit
         variance. "within": the same with :math:`S_t - S_b`. "unit": directions of unit
         length. "sqrt_eig": "B" times :math:`\sqrt\lambda`. "qr": orthonormal directions.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        The directions, the largest entry of each positive.
+        The directions, signed so that the largest entry of each is positive.
     eigenvalues_ : ndarray of shape (n_components,)
         :math:`\lambda`, descending, between zero and one.
+    ridge_ : float
+        The ridge used.
     mean_ : ndarray of shape (n_features,)
         Mean of the rows, each weighted by its number of labels.
     classes_ : ndarray
-        The classes that have rows: labels, or column numbers of an indicator matrix.
+        Classes with at least one row: labels, or column indices of an indicator matrix.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -53,15 +57,16 @@ class RLDA(GeneralizedReducer):
 
     Notes
     -----
-    The result depends on the scaling of the features: put a `StandardScaler` in front unless
-    they share a unit. One linear system with as many right-hand sides as classes is solved;
-    for large sparse X it is solved by iteration, in memory of the size of X.
+    The result depends on the scaling of the features: standardise them first
+    (`StandardScaler`) unless they share a unit. The method solves one linear system with as
+    many right-hand sides as classes; for large sparse X it does so by iteration, in memory of
+    the size of X.
 
     References
     ----------
     .. [1] Y. Guo, T. Hastie and R. Tibshirani, "Regularized linear discriminant analysis and
        its application in microarrays", Biostatistics 8, 2007. Their soft threshold of the
-       centroids is a matter of classification and left out.
+       centroids concerns classification and is left out.
 
     Examples
     --------
@@ -82,8 +87,8 @@ class RLDA(GeneralizedReducer):
         self,
         n_components: int | None = None,
         *,
-        ridge: float = 0.1,
-        normalize: Normalization = "B",
+        ridge: float | Literal["auto"] = "auto",
+        normalize: Normalization = "sqrt_eig",
     ) -> None:
         self.n_components = n_components
         self.ridge = ridge

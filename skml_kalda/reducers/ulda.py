@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from skml_kalda._scatter import AnyScatter
-from skml_kalda.reducers._generalized import GeneralizedReducer
+from typing import Any, ClassVar, Literal
+
+from skml_kalda._core.scatter import AnyScatter
+from skml_kalda.reducers._families.generalized import RIDGE, GeneralizedReducer
 
 
 class ULDA(GeneralizedReducer):
     r"""Uncorrelated linear discriminant analysis.
 
-    All the directions of LDA, made uncorrelated and of unit variance,
+    Finds all the directions of LDA and makes them uncorrelated and of unit variance, apart
+    from the ridge:
 
     .. math:: \max_G \mathrm{Tr}(G^T S_b G), \quad G^T S_t G = n I,
 
@@ -18,18 +21,24 @@ class ULDA(GeneralizedReducer):
     Parameters
     ----------
     n_components : int, default=None
-        Number of directions; None means as many as there are, the rank of :math:`S_b`.
+        Number of directions, at most the rank of :math:`S_b`. None means that rank.
+    ridge : float or "auto", default="auto"
+        Added to :math:`S_t`, as a multiple of its mean eigenvalue. "auto" chooses the value
+        for which a ridge regression of the labels on the features is best in generalised
+        cross-validation. Zero is the original method.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        The directions, the largest entry of each positive.
+        The directions, signed so that the largest entry of each is positive.
     eigenvalues_ : ndarray of shape (n_components,)
         Generalised eigenvalues of :math:`(S_b, S_t)`, descending, between zero and one.
+    ridge_ : float
+        The ridge used.
     mean_ : ndarray of shape (n_features,)
         Mean of the rows, each weighted by its number of labels.
     classes_ : ndarray
-        The classes that have rows: labels, or column numbers of an indicator matrix.
+        Classes with at least one row: labels, or column indices of an indicator matrix.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -42,8 +51,8 @@ class ULDA(GeneralizedReducer):
 
     Notes
     -----
-    Where several eigenvalues are equal, as with fewer rows than features, the directions of
-    each are those of mutually orthogonal coefficients, the shortest first.
+    When several eigenvalues are equal, as happens with fewer rows than features, their
+    directions are chosen mutually orthogonal, the shortest first.
 
     References
     ----------
@@ -56,13 +65,21 @@ class ULDA(GeneralizedReducer):
     >>> from sklearn.datasets import load_iris
     >>> from skml_kalda import ULDA
     >>> X, y = load_iris(return_X_y=True)
-    >>> np.cov(ULDA().fit_transform(X, y).T, bias=True).round(6) + 0.0
+    >>> np.cov(ULDA(ridge=0).fit_transform(X, y).T, bias=True).round(6) + 0.0
     array([[1., 0.],
            [0., 1.]])
     """
 
-    def __init__(self, n_components: int | None = None) -> None:
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **GeneralizedReducer._parameter_constraints,
+        "ridge": RIDGE,
+    }
+
+    def __init__(
+        self, n_components: int | None = None, *, ridge: float | Literal["auto"] = "auto"
+    ) -> None:
         self.n_components = n_components
+        self.ridge = ridge
 
     def _default(self, scatter: AnyScatter, rank: int) -> int:
         return rank

@@ -1,6 +1,6 @@
 """The kaLDA objective J(G) = Tr(GᵀS_bG) / ‖GᵀS_tG‖_F in the eigenbasis of S_t.
 
-There S_t = diag(values) and S_b = MᵀM with M of shape (K, r), so that a product with
+In this basis S_t = diag(values) and S_b = MᵀM with M of shape (K, r), so a product with
 either costs O(K r k). The symbols are the paper's: A = S_b G, B = GᵀA, C = S_t G, D = GᵀC.
 """
 
@@ -8,22 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from skml_kalda._grassmann import diagonal_basis, orthonormal, settle_ties, tangent
+from skml_kalda._core.arrays import Array
+from skml_kalda._core.orthonormal import diagonal_basis, orthonormal, resolve_ties, tangent
 
-Array = NDArray[np.floating[Any]]
-
-# Generalised eigenvalues of (S_b, S_t) lie in [0, 1]; below this they are rounding.
-RANK_ATOL = 1e-12
+# Generalised eigenvalues of (S_b, S_t) below this, or below this fraction of the largest, are
+# rounding. The largest is at most one if every label counts; if every row does, it may be larger.
+RANK_TOL = 1e-12
 
 
 class Alignment:
-    """J and its derivatives, and what is known of its maxima without iterating.
+    """J, its gradient, and what is known about its maxima without iteration.
 
     Parameters
     ----------
@@ -34,18 +33,18 @@ class Alignment:
     """
 
     def __init__(self, values: Array, factor: Array) -> None:
-        # J does not change when both scatters are scaled; this keeps all sizes near one.
+        # Scaling both scatters leaves J unchanged and keeps all numbers near one.
         self._scale = np.sqrt(values.max())
         self.values = values / self._scale**2
         self.factor = factor / self._scale
 
     def value(self, G: Array) -> float:
-        """J(G), for any G of full column rank."""
+        """Return J(G) for any G of full column rank."""
         D = G.T @ (self.values[:, None] * G)
         return float(np.sum((self.factor @ G) ** 2) / linalg.norm(D))
 
     def gradient(self, G: Array) -> Array:
-        """Euclidean gradient ∇J = 2A/‖D‖ − 2 Tr(B) CD/‖D‖³, for any G."""
+        """Return the Euclidean gradient ∇J = 2A/‖D‖ − 2 Tr(B) CD/‖D‖³ for any G."""
         A = self.factor.T @ (self.factor @ G)
         C = self.values[:, None] * G
         D = G.T @ C
@@ -57,9 +56,9 @@ class Alignment:
     def _discriminant(self) -> tuple[Array, Array]:
         _, singular, right = np.linalg.svd(self.factor / np.sqrt(self.values), full_matrices=False)
         eigenvalues, vectors = singular**2, right.T / np.sqrt(self.values)[:, None]
-        live = eigenvalues > RANK_ATOL
-        axes = vectors[:, live]
-        vectors[:, live] = settle_ties(eigenvalues[live], axes, -axes, scale=1.0)
+        live = _live(eigenvalues)
+        axes, scale = vectors[:, live], eigenvalues.max(initial=1.0)
+        vectors[:, live] = resolve_ties(eigenvalues[live], axes, -axes, scale)
         return eigenvalues, vectors
 
     @property
@@ -70,23 +69,14 @@ class Alignment:
     @property
     def rank(self) -> int:
         """Rank of S_b on the range of S_t."""
-        return int(np.sum(self.eigenvalues > RANK_ATOL))
+        return int(np.sum(_live(self.eigenvalues)))
 
     def upper_bound(self, k: int) -> float:
-        """√(Σ_{i≤k} λ_i²), the maximum over all G of k columns, orthonormal or not."""
+        """Return √(Σ_{i≤k} λ_i²), the maximum of J over all G with k columns."""
         return float(linalg.norm(self.eigenvalues[:k]))
 
-    def closed_form(self, k: int) -> Array:
-        """The G of k ≤ rank columns that attains the upper bound: LDA axes times √λ.
-
-        GᵀS_tG = diag(λ), with S_t as it was given.
-        """
-        eigenvalues, vectors = self._discriminant
-        free: Array = vectors[:, :k] * (np.sqrt(eigenvalues[:k]) / self._scale)
-        return free
-
     def lda_start(self, k: int) -> Array:
-        """Orthonormal start: the LDA axes, then the directions of least variance beside them."""
+        """Return an orthonormal start: the LDA axes, completed by directions of least variance."""
         axes = self._discriminant[1][:, : min(k, self.rank)]
         basis: Array = linalg.qr(axes / linalg.norm(axes, axis=0))[0]
         q = axes.shape[1]
@@ -98,20 +88,24 @@ class Alignment:
         return np.hstack([axes, beside @ quiet])
 
     def random_start(self, k: int, rng: np.random.RandomState) -> Array:
-        """Orthonormal start: uniform among subspaces once S_t is made the identity."""
+        """Return a random orthonormal start, uniform among subspaces after whitening by S_t."""
         return orthonormal(
             rng.standard_normal((len(self.values), k)) / np.sqrt(self.values)[:, None]
         )
 
     def at(self, Y: Array) -> Point:
-        """All that is needed of J at span(Y)."""
+        """Return J and its derivatives at span(Y)."""
         return Point(self, Y)
+
+
+def _live(eigenvalues: Array) -> NDArray[np.bool_]:
+    return eigenvalues > RANK_TOL * eigenvalues.max(initial=1.0)
 
 
 class Point:
     """J, its gradient and its Hessian at one subspace.
 
-    The basis G is rotated so that D = diag(d), which makes the preconditioner diagonal.
+    The basis G is rotated so that D = diag(d); then the preconditioner is diagonal.
     """
 
     def __init__(self, objective: Alignment, Y: Array) -> None:
@@ -152,11 +146,12 @@ class Point:
 
     @cached_property
     def _products(self) -> Array:
-        # M and Cᵀ stacked: one product with them, and one back, is most of the Hessian.
+        # M and Cᵀ stacked, because one product with both and one with the transpose make up most
+        # of the cost of the Hessian.
         return np.concatenate([self.objective.factor, self.C.T])
 
     def hessian(self, Z: Array) -> Array:
-        """Riemannian Hessian of J along tangent Z, up to a multiple of G (see `tangent`)."""
+        """Return the Riemannian Hessian along tangent Z, up to a multiple of G (see `tangent`)."""
         both = self._products @ Z
         MZ, CZ = both[: -len(self.d)], both[-len(self.d) :]
         along_b = 2 * np.vdot(self.MG, MZ)
@@ -176,10 +171,10 @@ class Point:
         return scaled, scaled @ np.linalg.inv(self.G.T @ scaled)
 
     def precondition(self, R: Array) -> Array:
-        """Tangent Z with S_t Z D = R up to a multiple of G, over the curvature of J.
+        """Return the tangent Z that solves S_t Z D = R / curvature up to a multiple of G.
 
-        S_t Z D is what dominates the Hessian; solved within the tangent space (an oblique
-        projection), it leaves all but a few of its eigenvalues between 0.05 and 2.
+        S_t Z D is the dominant term of the Hessian. Solving with it inside the tangent space (by
+        an oblique projection) puts all but a few eigenvalues of the Hessian between 0.05 and 2.
         """
         scaled, back = self._oblique
         Z: Array = R / self.objective.values[:, None]
@@ -188,7 +183,7 @@ class Point:
         return Z
 
     def along(self, Z: Array) -> Callable[[Array], Array]:
-        """J(span(G + tZ)) as a function of an array of steps t, at k × k cost each."""
+        """Return t -> J(span(G + tZ)) for arrays of steps t; each step costs k × k operations."""
         square, rotation = np.linalg.eigh(Z.T @ Z)
         Z, G = Z @ rotation, self.G @ rotation
         MG, MZ = self.MG @ rotation, self.objective.factor @ Z
@@ -209,10 +204,10 @@ class Point:
         return value
 
     def reflections(self) -> Array:
-        """J after the sign of row i of G is changed, for every i.
+        """Return J after flipping the sign of row i of G, for every i.
 
-        Such a reflection leaves GᵀG and D as they are. Maxima of J come in families that
-        differ by one, in a direction of little variance.
+        Such a reflection leaves GᵀG and D unchanged. Maxima of J come in families whose members
+        differ by one reflection, along a direction of small variance.
         """
         own = np.sum(self.objective.factor**2, axis=0) * np.sum(self.G**2, axis=1)
         changed: Array = self.trace_b - 4 * np.sum(self.A * self.G, axis=1) + 4 * own

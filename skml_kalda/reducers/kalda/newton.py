@@ -1,31 +1,24 @@
-"""Maximisers of the alignment over subspaces."""
+"""Newton's method on the Grassmannian for the kaLDA objective."""
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from functools import cache
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy import linalg
-from threadpoolctl import ThreadpoolController
 
-from skml_kalda._alignment import Alignment, Point
-from skml_kalda._grassmann import orthonormal, polar, tangent
+from skml_kalda._core.arrays import Array
+from skml_kalda._core.orthonormal import orthonormal
+from skml_kalda.reducers.kalda.alignment import Alignment, Point
 
-Array = NDArray[np.floating[Any]]
 Reason = Literal["gradient", "rounding", "max_iter"]
 
 _STEPS = 2.0 ** np.arange(-20, 4)
 _MAX_INNER = 100
-# Entries of G below which the threads of BLAS cost more than they save.
-_SMALL = 50_000
 
 
 class Stop(NamedTuple):
-    """When to stop."""
+    """The stopping criteria of a solver."""
 
     tol: float = 1e-8
     max_iter: int = 500
@@ -45,7 +38,7 @@ class Solution:
     history: Array
     """J at the start and after every iteration."""
     reason: Reason
-    """`gradient`: as flat as asked for; `rounding`: as flat as floats allow; `max_iter`."""
+    """`gradient`: as flat as requested; `rounding`: as flat as floats allow; `max_iter`."""
 
     @property
     def n_iter(self) -> int:
@@ -59,12 +52,12 @@ class Solution:
 
 
 def maximize(objective: Alignment, start: Array, stop: Stop = _DEFAULT) -> Solution:
-    """Newton-CG with a search along the way, on the Grassmannian.
+    """Maximise the objective by Newton-CG with a line search on the Grassmannian.
 
-    The Newton system is solved by preconditioned conjugate gradients until it is accurate
-    enough or the curvature turns positive; the step along the direction found is the best
-    of a wide range, which costs next to nothing here. Where nothing is left to climb, the
-    reflections of the point (see :meth:`Point.reflections`) are tried.
+    Preconditioned conjugate gradients solve the Newton system until the solution is accurate
+    enough or the curvature turns positive. The line search tries a wide range of steps, which
+    costs almost nothing here. At a stationary point the solver tries its reflections (see
+    :meth:`Point.reflections`).
 
     Parameters
     ----------
@@ -73,7 +66,7 @@ def maximize(objective: Alignment, start: Array, stop: Stop = _DEFAULT) -> Solut
     start : array of shape (r, k)
         A basis of the first subspace.
     stop : Stop
-        Stops when √⟨g, W⁻¹g⟩ ≤ tol·√J, with g the gradient and W the preconditioner, or
+        Stop when √⟨g, W⁻¹g⟩ ≤ tol·√J, with g the gradient and W the preconditioner, or
         after max_iter steps.
     """
     point = objective.at(start)
@@ -95,7 +88,7 @@ def maximize(objective: Alignment, start: Array, stop: Stop = _DEFAULT) -> Solut
 
 
 def stalled(slope: float, previous: float, value: float) -> bool:
-    """Whether progress is lost in rounding: the gain is, and the slope no longer falls."""
+    """Whether rounding prevents progress: the gain is tiny and the slope no longer falls."""
     return slope <= 1e-14 * value and slope > 0.25 * previous
 
 
@@ -108,28 +101,28 @@ def _reflected(point: Point) -> Point | None:
 
 
 def reflected(G: Array, row: int) -> Array:
-    """G with the sign of one row changed."""
+    """Return G with the sign of one row flipped."""
     mirrored = G.copy()
     mirrored[row] *= -1
     return mirrored
 
 
 def _newton_step(point: Point) -> Point:
-    Z, settled = _newton_direction(point)
-    if settled:
+    Z, accurate = _newton_direction(point)
+    if accurate:
         ahead = point.objective.at(point.G + Z)
-        # Very close to the maximum J is too coarse to tell whether the full step is good.
+        # The tolerance is for points very close to the maximum, where rounding hides the gain.
         if ahead.value - point.value > 0.2 * np.vdot(point.gradient, Z) - 1e-12 * point.value:
             return ahead
-    # A long step leaves columns that are far from orthonormal.
+    # After a long step the columns are far from orthonormal.
     return point.objective.at(orthonormal(point.G + _best_step(point, Z) * Z))
 
 
 def _newton_direction(point: Point) -> tuple[Array, bool]:
     """Solve −Hessian Z = gradient by preconditioned conjugate gradients.
 
-    Returns Z and whether it solves the system to the accuracy that keeps the convergence
-    of Newton's method superlinear; False where positive curvature was met.
+    Return Z and whether it is accurate enough for superlinear convergence of Newton's method.
+    It is not if the iteration met positive curvature.
     """
     slope = point.slope
     enough = slope * min(0.25, float(np.sqrt(slope / point.value)))
@@ -153,7 +146,7 @@ def _newton_direction(point: Point) -> tuple[Array, bool]:
 
 
 def _best_step(point: Point, Z: Array) -> float:
-    """Search the step lengths by powers of two, then at the top of a parabola."""
+    """Return the best step length: the best power of two, refined by a parabola."""
     value = point.along(Z)
     J = value(_STEPS)
     i = int(np.argmax(J))
@@ -170,14 +163,13 @@ def best_of(
 ) -> Solution:
     """Maximise from the LDA axes and from `n_init` − 1 further starts; keep the best.
 
-    The further starts are in turn a reflection of the best point so far, in the rows that
-    lose least by it, and a random subspace.
+    The further starts alternate between a reflection of the best point so far, in the row that
+    loses least, and a random subspace.
     """
-    with _threads(objective, k):
-        best = maximize(objective, objective.lda_start(k), stop)
-        for trial in range(1, n_init):
-            start = _further_start(objective, best.point, trial, rng)
-            best = max(best, maximize(objective, start, stop), key=lambda found: found.value)
+    best = maximize(objective, objective.lda_start(k), stop)
+    for trial in range(1, n_init):
+        start = _further_start(objective, best.point, trial, rng)
+        best = max(best, maximize(objective, start, stop), key=lambda found: found.value)
     return best
 
 
@@ -188,38 +180,3 @@ def _further_start(
         return objective.random_start(best.shape[1], rng)
     rows = np.argsort(-objective.at(best).reflections())
     return reflected(best, rows[trial // 2 % len(rows)])
-
-
-def _threads(objective: Alignment, k: int) -> AbstractContextManager[Any]:
-    if len(objective.values) * k > _SMALL:
-        return nullcontext()
-    return _controller().limit(limits=1, user_api="blas")
-
-
-@cache
-def _controller() -> ThreadpoolController:
-    return ThreadpoolController()
-
-
-def paper_iteration(
-    objective: Alignment, start: Array, stop: Stop = _DEFAULT, *, tau: float = 1e-3
-) -> Solution:
-    """The paper's gradient iteration: a step of fixed length along the gradient.
-
-    With the sign mended (the paper writes a descent for a maximisation) and G made
-    orthonormal after every step. A step of fixed length circles the maximum at a distance
-    of the order of `tau` and does not converge to it.
-    """
-    G = polar(start)
-    history = [objective.value(G)]
-    reason: Reason = "max_iter"
-    while len(history) <= stop.max_iter:
-        gradient = tangent(G, objective.gradient(G))
-        if linalg.norm(gradient) <= stop.tol * history[-1]:
-            reason = "gradient"
-            break
-        # ‖·‖₁ is the sum of absolute entries, as in the paper.
-        eta = tau * np.abs(G).sum() / np.abs(gradient).sum()
-        G = polar(G + eta * gradient)
-        history.append(objective.value(G))
-    return Solution(G, history[-1], np.array(history), reason)

@@ -1,4 +1,4 @@
-"""What the reducers share that choose their own parameters."""
+"""Base of the reducers that choose their own parameters."""
 
 from __future__ import annotations
 
@@ -18,39 +18,57 @@ from sklearn.base import (
 )
 from sklearn.exceptions import FitFailedWarning
 from sklearn.model_selection import check_cv
-from sklearn.utils import Tags, check_consistent_length
+from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions, validate_parameter_constraints
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from skml_kalda._base import reducer_tags
-from skml_kalda._dask import lazy_on_dask, refuse_dask
-from skml_kalda._labels import Indicator, indicator, occupied_columns
-from skml_kalda._scatter import AnyScatter
-from skml_kalda.reducers._scoring import SCORES, NeighborScore
-from skml_kalda.reducers._selection import Grid, Part, Projection, results
-from skml_kalda.reducers.kalda import MultiLabelKaLDA
+from skml_kalda._core.dask import gathered, is_dask, lazy_on_dask
+from skml_kalda._core.labels import Indicator, Weights, occupied_columns
+from skml_kalda._core.scatter import AnyScatter
+from skml_kalda.reducers._base import RANK_OF_CLASSES, RANK_OF_COVARIANCE, RANK_OF_DATA
+from skml_kalda.reducers._streamed import reducer_tags
+from skml_kalda.reducers.kalda.linear import MultiLabelKaLDA
+from skml_kalda.reducers.kalda.search.grid import Grid, Part, Projection, results
+from skml_kalda.reducers.kalda.search.scoring import SCORES, NeighborScore
+from skml_kalda.reducers.kalda.search.selection import SelectionRows
 
 SHRINKAGES = (0.0, 0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 0.9)
 Rows: TypeAlias = NDArray[np.intp]
 
 
 class Fold(NamedTuple):
-    """Which rows a fold is fitted on, and which it is judged by."""
+    """The rows that a fold is fitted on, and the rows that it is scored on."""
 
     name: str
     train: Rows
     test: Rows
+    shared: Any = None
+    """What all spaces of the training rows share."""
+
+
+class OfBest:
+    """A fitted attribute of the chosen reducer."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, search: Any, owner: type) -> Any:
+        return self if search is None else getattr(search.best_estimator_, self._name)
 
 
 @lazy_on_dask
 class NeighborCV(
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, metaclass=ABCMeta
+    SelectionRows,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    BaseEstimator,
+    metaclass=ABCMeta,
 ):
-    """Base of the reducers that choose their parameters by votes of neighbours.
+    """Base of the reducers that choose their parameters by cross-validated neighbour votes.
 
-    A subclass names the spaces in which it can work (`_spaces`), gives the scatter of rows
-    there (`_embed`), and the plain reducer of chosen parameters (`_plain`).
+    A subclass lists its feature spaces (`_spaces`), computes the scatter of rows in one of them
+    (`_embed`), and builds the reducer with given parameters (`_plain`).
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -58,16 +76,30 @@ class NeighborCV(
         "shrinkages": [*MultiLabelKaLDA._parameter_constraints["shrinkage"], "array-like"],
         "n_neighbors": [Interval(Integral, 1, None, closed="left"), "array-like"],
         "constraint": MultiLabelKaLDA._parameter_constraints["constraint"],
+        "weights": MultiLabelKaLDA._parameter_constraints["weights"],
         "scoring": [StrOptions(SCORES), callable],
         "cv": ["cv_object"],
+        "selection_rows": [StrOptions({"auto"}), Interval(Integral, 2, None, closed="left")],
+        "random_state": ["random_state"],
         "n_jobs": [Integral, None],
         "verbose": ["verbose"],
     }
+
+    alignment_ = OfBest()
+    explained_alignment_ratio_ = OfBest()
+    objective_ = OfBest()
+    upper_bound_ = OfBest()
+    eigenvalues_ = OfBest()
+    shrinkage_ = OfBest()
+    n_iter_ = OfBest()
+    converged_ = OfBest()
+    classes_ = OfBest()
 
     n_components: Any
     shrinkages: Any
     n_neighbors: Any
     constraint: Any
+    weights: Weights
     scoring: Any
     cv: Any
     n_jobs: int | None
@@ -75,19 +107,21 @@ class NeighborCV(
 
     @abstractmethod
     def _spaces(self, X: Any) -> list[dict[str, Any]]:
-        """Parameters that change the features of X, and so need a new decomposition."""
+        """Return the parameter sets that change the features, so each needs a decomposition."""
+
+    def _shared(self, spaces: list[dict[str, Any]], X: Any) -> Any:
+        """Return what all spaces of some rows share, to be computed once."""
+        return None
 
     @abstractmethod
-    def _embed(self, space: Mapping[str, Any], X: Any, Y: Any) -> tuple[AnyScatter, Projection]:
-        """Scatter of the rows in one of the spaces, and how to project rows."""
+    def _embed(
+        self, space: Mapping[str, Any], X: Any, Y: Any, shared: Any
+    ) -> tuple[AnyScatter, Projection]:
+        """Return the scatter of the rows in one of the spaces, and how to project rows there."""
 
     @abstractmethod
     def _plain(self, parameters: Mapping[str, Any]) -> Any:
-        """Make the plain reducer of some parameters."""
-
-    def _rows(self, X: Any, rows: Rows, train: Rows) -> Any:
-        """Rows of X, in the form that a reducer fitted on the rows `train` takes them."""
-        return X[rows]
+        """Return an unfitted reducer with these parameters."""
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any) -> Self:
@@ -95,9 +129,9 @@ class NeighborCV(
 
         Parameters
         ----------
-        X : array-like or sparse of shape (n_samples, n_features)
+        X : array-like, sparse or dask of shape (n_samples, n_features)
             The data. Sparse X is never made dense.
-        y : array-like or sparse of shape (n_samples,) or (n_samples, n_labels)
+        y : array-like, sparse or dask of shape (n_samples,) or (n_samples, n_labels)
             Class labels, or a {0, 1} indicator matrix in any form.
 
         Returns
@@ -105,21 +139,16 @@ class NeighborCV(
         self : object
             The fitted reducer.
         """
-        refuse_dask(self, X, "its folds are drawn from all rows.")
-        Y = indicator(y)
-        X = validate_data(
-            self, X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2
-        )
-        check_consistent_length(X, Y.matrix)
-        with warnings.catch_warnings():  # the fit on all rows says it
+        self._draw_seed()
+        y = y if is_dask(X) else gathered(y)
+        X, rows, labels = self._drawn(X, y)
+        with warnings.catch_warnings():  # the fit on all rows warns
             warnings.simplefilter("ignore")
-            occupied_columns(Y.matrix.sum(axis=0), Y.classes)
-        self._select(X, Y)
+            occupied_columns(labels.matrix.sum(axis=0), labels.classes)
+        self.selection_rows_ = rows.shape[0]
+        self._select(rows, labels)
         chosen = {k: v for k, v in self.best_params_.items() if k != "n_neighbors"}
         self.best_estimator_ = self._plain(chosen).fit(X, y)
-        fitted = vars(self.best_estimator_).items()
-        reported = {n: v for n, v in fitted if n.endswith("_") and not n.startswith("_")}
-        self.__dict__.update(reported)
         return self
 
     def transform(self, X: Any) -> Any:
@@ -151,13 +180,16 @@ class NeighborCV(
         folds = _folds(check_cv(self.cv, target, classifier=True).split(X, target))
         _check_neighbors(max(grid.n_neighbors), folds)
         score = NeighborScore(self.scoring, Y.classes, Y.is_matrix)
-        scores = Parallel(n_jobs=self.n_jobs)(
-            delayed(self._fold_scores)(grid, space, X, Y.matrix, fold, score)
-            for fold in folds
+        parallel = Parallel(n_jobs=self.n_jobs)
+        train = (self._rows(X, fold.train, fold.train) for fold in folds)
+        shared = parallel(delayed(self._shared)(spaces, rows) for rows in train)
+        scores = parallel(
+            delayed(self._fold_scores)(grid, space, X, Y.matrix, fold._replace(shared=each), score)
+            for fold, each in zip(folds, shared, strict=True)
             for space in spaces
         )
         candidates = [each for space in spaces for each in grid.candidates(space)]
-        self._settle(results(candidates, np.reshape(scores, (len(folds), -1))))
+        self._choose(results(candidates, np.reshape(scores, (len(folds), -1))))
 
     def _fold_scores(
         self,
@@ -171,7 +203,7 @@ class NeighborCV(
         train = Part(self._rows(X, fold.train, fold.train), Y[fold.train])
         test = Part(self._rows(X, fold.test, fold.train), Y[fold.test])
         occupied = np.flatnonzero(train.Y.sum(axis=0))
-        embedded = self._embed(space, train.X, train.Y[:, occupied])
+        embedded = self._embed(space, train.X, train.Y[:, occupied], fold.shared)
         scores = grid.scores(embedded, train, test, score)
         if self.verbose:
             where = ", ".join([fold.name, *(f"{key}={value}" for key, value in space.items())])
@@ -179,7 +211,7 @@ class NeighborCV(
             print(f"[{type(self).__name__}] {where}: {scores.size} candidates, best {best:.4f}")
         return scores
 
-    def _settle(self, cv_results: dict[str, Any]) -> None:
+    def _choose(self, cv_results: dict[str, Any]) -> None:
         mean = cv_results["mean_test_score"]
         failed = np.isnan(mean)
         if failed.any():
@@ -190,19 +222,19 @@ class NeighborCV(
         self.best_score_ = float(mean[self.best_index_])
 
     def _tell_failed(self, sizes: Any, every: bool) -> None:
-        limit = "the rank of the between-class scatter"
+        limit = RANK_OF_COVARIANCE if self.weights == "rows" else RANK_OF_CLASSES
         if self.constraint == "orthonormal":
-            limit = "the rank of the centred data"
+            limit = RANK_OF_DATA
         message = (
             f"n_components={min(sizes)} is more than {type(self).__name__} can give on the "
             f"training rows of a fold: at most {limit}."
         )
         if every:
             raise ValueError(f"{message} Pass a smaller n_components.")
-        warnings.warn(f"{message} It is not chosen.", FitFailedWarning, stacklevel=2)
+        warnings.warn(f"{message} It is never chosen.", FitFailedWarning, stacklevel=2)
 
     def _options(self, name: str) -> list[Any]:
-        """One value, or several, each checked as scikit-learn checks one."""
+        """Return the values of a parameter as a list, each validated by its constraints."""
         value = getattr(self, name)
         one = value is None or isinstance(value, str) or callable(value) or np.ndim(value) == 0
         values = [value] if one else list(value)

@@ -1,15 +1,14 @@
-"""A grid of parameters of kaLDA, scored on one fold at little more than the cost of a fit.
+"""A grid of kaLDA parameters, scored on one fold for little more than the cost of one fit.
 
-There is one scatter and one eigendecomposition: in the eigenbasis shrinkage is an addition to
-the diagonal, fewer components of the closed form are its first columns, and one neighbour search
-serves every number of neighbours.
+The whole grid shares one scatter and one eigendecomposition: in the eigenbasis, shrinkage is an
+addition to the diagonal; fewer components of the closed form are its first columns; and one
+neighbour search serves every number of neighbours.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -17,25 +16,25 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 from sklearn.model_selection import ParameterGrid
 
-from skml_kalda._implicit import ImplicitScatter
-from skml_kalda._scatter import AnyScatter, Array
-from skml_kalda._votes import neighbor_counts
-from skml_kalda.reducers._scoring import NeighborScore
-from skml_kalda.reducers.kalda import MultiLabelKaLDA
+from skml_kalda._core.arrays import Array
+from skml_kalda._core.neighbors import neighbor_counts
+from skml_kalda._core.scatter import AnyScatter
+from skml_kalda.reducers.kalda.search.scoring import NeighborScore
+from skml_kalda.reducers.kalda.solve import KaLDA
 
-# Values of the functions that the columns of G stand for: (rows, G) -> projected rows.
+# (rows, G) -> rows projected on the columns of G.
 Projection: TypeAlias = Callable[[Any, Array], Array]
 
 
 class Part(NamedTuple):
-    """Rows of one side of a fold, and their labels."""
+    """The training or test rows of a fold, and their labels."""
 
     X: Any
     Y: Any
 
 
 class Block(NamedTuple):
-    """The directions of one candidate: the places of its parameters, and its columns."""
+    """The directions of one candidate: the indices of its parameters, and its columns."""
 
     n_components: int
     shrinkage: int
@@ -52,7 +51,7 @@ class Grid:
     constraint: Any
 
     def candidates(self, space: dict[str, Any]) -> list[dict[str, Any]]:
-        """Every combination, with the parameters of a space, in the order of `scores`."""
+        """Return every combination with the parameters of a space, in the order of `scores`."""
         names = ("n_components", "n_neighbors", "shrinkage")
         return [space | each for each in ParameterGrid({n: getattr(self, n) for n in names})]
 
@@ -63,7 +62,7 @@ class Grid:
         test: Part,
         score: NeighborScore,
     ) -> Array:
-        """Score every combination by the votes of `train` on `test`; NaN where it fails."""
+        """Score every combination by votes of `train` on `test`; NaN for too many components."""
         scatter, project = embedded
         G, blocks = self._directions(scatter)
         near, far = project(train.X, G), project(test.X, G)
@@ -77,10 +76,7 @@ class Grid:
         return scores.ravel()
 
     def _directions(self, scatter: AnyScatter) -> tuple[Array, list[Block]]:
-        """All directions side by side, and whose they are."""
-        if not isinstance(scatter, ImplicitScatter):
-            # The spectrum is the same for all; a frozen object remembers it in this way only.
-            vars(scatter)["spectrum"] = cache(scatter.spectrum)
+        """Return all directions side by side, and the candidate that each block belongs to."""
         parts: list[Array] = [np.empty((scatter.n_features, 0))]
         blocks, width = [], 0
         solve = self._closed_form if self.constraint == "none" else self._orthonormal
@@ -92,7 +88,7 @@ class Grid:
 
     def _closed_form(self, scatter: AnyScatter) -> Iterator[tuple[Array, list[tuple[int, ...]]]]:
         for s, shrinkage in enumerate(self.shrinkage):
-            G = MultiLabelKaLDA(constraint="none", shrinkage=shrinkage)._directions(scatter)
+            G = KaLDA("kaLDA", constraint="none", shrinkage=shrinkage).directions(scatter).G
             sizes = [G.shape[1] if k is None else k for k in self.n_components]
             yield G, [(c, s, k) for c, k in enumerate(sizes) if k <= G.shape[1]]
 
@@ -101,18 +97,16 @@ class Grid:
         for s, shrinkage in enumerate(self.shrinkage):
             for c, k in enumerate(self.n_components):
                 if k is None or k <= rank:
-                    G = MultiLabelKaLDA(k, shrinkage=shrinkage)._directions(scatter)
+                    G = KaLDA("kaLDA", k, shrinkage=shrinkage).directions(scatter).G
                     yield G, [(c, s, G.shape[1])]
 
 
 def _most_components(scatter: AnyScatter) -> int:
-    if isinstance(scatter, ImplicitScatter):
-        return scatter.n_classes - 1
-    return len(scatter.spectrum().values)
+    return len(scatter.spectrum.values) if scatter.has_spectrum else scatter.n_classes - 1
 
 
 def results(candidates: list[dict[str, Any]], scores: Array) -> dict[str, Any]:
-    """Put scores, of shape (folds, candidates), into scikit-learn's layout."""
+    """Return scores of shape (folds, candidates) in the layout of `cv_results_`."""
     mean = scores.mean(axis=0)
     rank = rankdata(np.where(np.isnan(mean), np.inf, -mean), method="min")
     return {

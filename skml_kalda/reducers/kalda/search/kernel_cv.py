@@ -1,80 +1,89 @@
-"""Kernel-alignment LDA on the kernel that serves neighbours best."""
+"""Kernel kaLDA with kernel and parameters chosen by cross-validation."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import reduce
+from dataclasses import replace
 from numbers import Real
-from operator import add
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from sklearn.metrics.pairwise import KERNEL_PARAMS
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from skml_kalda._labels import omega_weighted
-from skml_kalda._scatter import Scatter
-from skml_kalda.reducers._kernels import batches, check_square, median_gamma
-from skml_kalda.reducers._neighbor_cv import SHRINKAGES, NeighborCV, Rows
-from skml_kalda.reducers._selection import Projection
-from skml_kalda.reducers.kernel_kalda import KernelKaLDA
+from skml_kalda._core.arrays import Array
+from skml_kalda._core.kernels.landmarks import LandmarkChoice, Landmarks
+from skml_kalda._core.kernels.values import check_square, has_gamma, median_gamma
+from skml_kalda._core.labels import Weights, weighted
+from skml_kalda._core.scatter import MomentScatter
+from skml_kalda.reducers.kalda.kernel import KernelKaLDA
+from skml_kalda.reducers.kalda.landmarks import PRECOMPUTED
+from skml_kalda.reducers.kalda.search.base import SHRINKAGES, NeighborCV, OfBest, Rows
+from skml_kalda.reducers.kalda.search.grid import Projection
 
 
 class KernelKaLDACV(NeighborCV):
-    """Kernel kaLDA with the kernel, width, shrinkage and components that serve neighbours best.
+    """Kernel kaLDA with kernel, width, shrinkage and components chosen for a neighbour classifier.
 
-    `KernelKaLDA`, fitted on all rows with the parameters for which a vote of the nearest rows
-    predicts best in cross-validation. For each fold every kernel is decomposed once; all
-    shrinkages and numbers of components and neighbours come at little more.
+    Chooses the parameters for which a vote of the nearest rows predicts best in
+    cross-validation, then fits `KernelKaLDA` with them on all rows. Each fold decomposes every
+    kernel once; trying all shrinkages and numbers of components and neighbours costs little
+    more.
 
     Parameters
     ----------
     n_components : int, None or sequence of them, default=None
-        Numbers of functions to try. None means the number of classes that have rows, minus
-        one.
+        Numbers of functions to try. None means the number of non-empty classes
+        minus one.
     kernels : str, callable or sequence of them, default="rbf"
-        Kernels to try, as of `KernelKaLDA`; "precomputed" alone.
+        Kernels to try; see `KernelKaLDA`. "precomputed" cannot be combined with others.
     gammas : float or sequence of floats, default=(0.5, 1.0, 2.0)
-        Widths to try of the kernels that have one, in units of `gamma_unit`.
+        Widths to try for kernels that have one, in units of `gamma_unit`.
     gamma_unit : {"median"} or None, default="median"
-        "median" takes the unit from all rows given to fit, as ``gamma="median"`` of
-        `KernelKaLDA` does; kernels other than "rbf" and "laplacian" then have scikit-learn's
-        width only. None takes `gammas` as they are.
+        "median" computes the unit from all rows passed to fit, like ``gamma="median"`` of
+        `KernelKaLDA`. Kernels other than "rbf" and "laplacian" are then tried only with
+        scikit-learn's default width. None uses `gammas` unscaled.
     shrinkages : sequence of floats in [0, 1], "auto" or None, default=(0.0, ..., 0.9)
-        Shrinkages to try, as of `KernelKaLDA`.
+        Shrinkages to try; see `KernelKaLDA`.
     n_neighbors : int or sequence of ints, default=10
-        Numbers of neighbours that vote. A label is predicted where more than half of them
-        carry it; a class of a 1-D `y` where most of them do.
+        Numbers of neighbours to try. A label is predicted if more than half of them carry it;
+        for a 1-D `y`, the most frequent class is predicted.
+    landmarks : {"kmeans", "random"}, default="kmeans"
+        How landmarks are chosen; see `KernelKaLDA`.
     n_landmarks : int or "auto", default="auto"
-        As of `KernelKaLDA`; the landmarks of a fold are the same for all kernels.
+        See `KernelKaLDA`. In each fold all kernels use the same landmarks.
     constraint : {"none", "orthonormal"}, default="none"
-        As of `KernelKaLDA`. "orthonormal" has no closed form: every shrinkage and number of
-        components is solved for by itself.
+        See `KernelKaLDA`. "orthonormal" has no closed form, so it solves for every shrinkage
+        and number of components separately.
+    weights : {"labels", "rows"}, default="labels"
+        Whether every label counts once, or every row; see `MultiLabelKaLDA`.
     kernel_params : dict, default=None
         Further parameters of all kernels.
     scoring : str or callable, default="f1_macro"
-        As of `MultiLabelKaLDACV`.
+        The score to maximise; see `MultiLabelKaLDACV`.
     cv : int, splitter or iterable, default=5
-        Folds, as of :class:`~sklearn.model_selection.GridSearchCV`: stratified if `y` is 1-D.
+        Folds; see :class:`~sklearn.model_selection.GridSearchCV`. Stratified if `y` is 1-D.
+    selection_rows : int or "auto", default="auto"
+        Number of rows, drawn at random, on which the parameters are chosen; see
+        `MultiLabelKaLDACV`.
     random_state : int, RandomState instance or None, default=None
-        Draws the landmarks, and the rows for the median.
+        Chooses the landmarks, and draws the rows for the median and `selection_rows`.
     n_jobs : int, default=None
-        Number of folds and kernels that are worked on at a time; -1 means all processors.
+        Number of folds and kernels to run in parallel; -1 means all processors.
     verbose : int, default=0
-        Whether each fold and kernel is told when it is done.
+        If positive, print a line when a fold is done with a kernel.
 
     Attributes
     ----------
     best_params_ : dict
-        The parameters chosen: those of `KernelKaLDA`, gamma as a number, and n_neighbors for
-        the classifier behind it.
-    best_score_, best_index_, cv_results_
-        As of `MultiLabelKaLDACV`.
+        The chosen parameters: those of `KernelKaLDA`, with gamma as a number, and n_neighbors
+        for the classifier that follows it.
+    best_score_, best_index_, cv_results_, selection_rows_
+        See `MultiLabelKaLDACV`.
     best_estimator_ : KernelKaLDA
         The reducer, fitted on all rows.
     landmarks_, dual_components_, offset_, gamma_, alignment_, eigenvalues_, classes_, ...
-        As of `best_estimator_`.
+        The attributes of `best_estimator_`.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -82,12 +91,12 @@ class KernelKaLDACV(NeighborCV):
 
     See Also
     --------
-    KernelKaLDA : With parameters as given.
-    MultiLabelKaLDACV : The same with the linear kernel, and faster.
+    KernelKaLDA : The same with given parameters.
+    MultiLabelKaLDACV : The same with the linear kernel; faster.
 
     Notes
     -----
-    As of `MultiLabelKaLDACV`.
+    The notes of `MultiLabelKaLDACV` on preprocessing, weights and ties apply here too.
 
     Examples
     --------
@@ -101,14 +110,21 @@ class KernelKaLDACV(NeighborCV):
     (100, 3)
     """
 
+    landmarks_ = OfBest()
+    landmark_indices_ = OfBest()
+    dual_components_ = OfBest()
+    offset_ = OfBest()
+    gamma_ = OfBest()
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **NeighborCV._parameter_constraints,
         "kernels": [*KernelKaLDA._parameter_constraints["kernel"], "array-like"],
         "gammas": [Interval(Real, 0, None, closed="neither"), "array-like"],
         "gamma_unit": [StrOptions({"median"}), None],
-        "n_landmarks": KernelKaLDA._parameter_constraints["n_landmarks"],
-        "kernel_params": [dict, None],
-        "random_state": ["random_state"],
+        **{
+            name: KernelKaLDA._parameter_constraints[name]
+            for name in ("landmarks", "n_landmarks", "kernel_params")
+        },
     }
 
     def __init__(
@@ -120,11 +136,14 @@ class KernelKaLDACV(NeighborCV):
         gamma_unit: Literal["median"] | None = "median",
         shrinkages: Sequence[float | Literal["auto"] | None] = SHRINKAGES,
         n_neighbors: int | Sequence[int] = 10,
+        landmarks: LandmarkChoice = "kmeans",
         n_landmarks: int | Literal["auto"] = "auto",
         constraint: Literal["orthonormal", "none"] = "none",
+        weights: Weights = "labels",
         kernel_params: dict[str, Any] | None = None,
         scoring: str | Callable[[Any, Any], float] = "f1_macro",
         cv: Any = 5,
+        selection_rows: int | Literal["auto"] = "auto",
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -135,11 +154,14 @@ class KernelKaLDACV(NeighborCV):
         self.gamma_unit = gamma_unit
         self.shrinkages = shrinkages
         self.n_neighbors = n_neighbors
+        self.landmarks = landmarks
         self.n_landmarks = n_landmarks
         self.constraint = constraint
+        self.weights = weights
         self.kernel_params = kernel_params
         self.scoring = scoring
         self.cv = cv
+        self.selection_rows = selection_rows
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -148,21 +170,17 @@ class KernelKaLDACV(NeighborCV):
         kernels = self._options("kernels")
         if "precomputed" in kernels and len(kernels) > 1:
             raise ValueError(
-                'kernels has "precomputed" beside others, but X is either a kernel matrix or '
+                'kernels combines "precomputed" with others, but X is either a kernel matrix or '
                 'data: pass kernels="precomputed" alone, or leave it out.'
             )
         if self._is_precomputed():
             check_square(X)
-        # One seed for all: every kernel is tried on the same landmarks.
-        self._seed = self.random_state
-        if not isinstance(self.random_state, int | np.integer):
-            self._seed = check_random_state(self.random_state).randint(2**31)
         return [
             {"gamma": g, "kernel": kernel} for kernel in kernels for g in self._widths(kernel, X)
         ]
 
     def _widths(self, kernel: Any, X: Any) -> list[float | None]:
-        if callable(kernel) or "gamma" not in KERNEL_PARAMS.get(kernel, ()):
+        if not has_gamma(kernel):
             return [None]
         gammas = self._options("gammas")
         if self.gamma_unit is None:
@@ -170,27 +188,39 @@ class KernelKaLDACV(NeighborCV):
         unit = median_gamma(kernel, X, np.ones(X.shape[0]), check_random_state(self._seed))
         return [None] if unit is None else [unit * gamma for gamma in gammas]
 
-    def _embed(self, space: Mapping[str, Any], X: Any, Y: Any) -> tuple[Scatter, Projection]:
-        reducer, one = self._plain(space), np.ones(X.shape[0])
-        features = reducer._features(X, one)
-        parts = (
-            Scatter.of(reducer._kernel(X[rows]) @ features, *omega_weighted(Y[rows], one[rows]))
-            for rows in batches(X.shape[0], features.shape[0])
-        )
-        scatter = reduce(add, parts)
-        return scatter, lambda rows, G: reducer._functions(rows, features @ G)
+    def _shared(self, spaces: list[dict[str, Any]], X: Any) -> dict[bool, Landmarks]:
+        """Choose the landmarks, for kernels of rows as they are and of unit length."""
+        choices = [self._plain(space)._choice() for space in spaces]
+        one_of_each = {choice.unit_length: choice for choice in choices}
+        weight = np.ones(X.shape[0])
+        return {unit: choice.landmarks_of(X, weight) for unit, choice in one_of_each.items()}
+
+    def _embed(
+        self, space: Mapping[str, Any], X: Any, Y: Any, shared: dict[bool, Landmarks]
+    ) -> tuple[MomentScatter, Projection]:
+        one, choice = np.ones(X.shape[0]), self._plain(space)._choice()
+        features = choice.at(shared[choice.unit_length], X, one)
+        scatter = features.of_features(features.scatter(X, *weighted(Y, one, self.weights)))
+        scatter = replace(scatter, rows_once=self.weights == "rows")
+
+        def project(rows: Any, G: Array) -> Array:
+            return features.functions(rows, features.whitening @ G, scatter.mean @ G)
+
+        return scatter, project
 
     def _plain(self, parameters: Mapping[str, Any]) -> KernelKaLDA:
+        shared = ("landmarks", "n_landmarks", "constraint", "weights", "kernel_params")
         return KernelKaLDA(
-            n_landmarks=self.n_landmarks,
-            constraint=self.constraint,
-            kernel_params=self.kernel_params,
+            **{name: getattr(self, name) for name in shared},
             random_state=self._seed,
             **parameters,
         )
 
     def _rows(self, X: Any, rows: Rows, train: Rows) -> Any:
         return X[np.ix_(rows, train)] if self._is_precomputed() else X[rows]
+
+    def _needs_all_rows(self) -> str | None:
+        return PRECOMPUTED if self._is_precomputed() else None
 
     def _is_precomputed(self) -> bool:
         return bool(self._options("kernels") == ["precomputed"])

@@ -1,70 +1,82 @@
-"""Kernel-alignment LDA that chooses its own parameters."""
+"""Kernel-alignment LDA with parameters chosen by cross-validation."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
-from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
-from skml_kalda._labels import omega_weighted
-from skml_kalda._scatter import AnyScatter, Array, scatter_of
-from skml_kalda.reducers._neighbor_cv import SHRINKAGES, NeighborCV
-from skml_kalda.reducers._selection import Projection
-from skml_kalda.reducers.kalda import MultiLabelKaLDA
+from skml_kalda._core.arrays import projected
+from skml_kalda._core.labels import Weights, weighted
+from skml_kalda._core.scatter import AnyScatter, scatter_of
+from skml_kalda.reducers.kalda.linear import MultiLabelKaLDA
+from skml_kalda.reducers.kalda.search.base import SHRINKAGES, NeighborCV, OfBest
+from skml_kalda.reducers.kalda.search.grid import Projection
 
 
 class MultiLabelKaLDACV(NeighborCV):
-    """kaLDA with the shrinkage and the number of components that serve neighbours best.
+    """kaLDA with shrinkage and number of components chosen for a neighbour classifier.
 
-    `MultiLabelKaLDA`, fitted on all rows with the parameters for which a vote of the nearest
-    rows predicts best in cross-validation. A whole grid costs one scatter, one
-    eigendecomposition and some neighbour searches for each fold: a fraction of what
-    :class:`~sklearn.model_selection.GridSearchCV` takes over a pipeline, for the same scores.
+    Chooses the parameters for which a vote of the nearest rows predicts best in
+    cross-validation, then fits `MultiLabelKaLDA` with them on all rows. For each fold, the
+    whole grid costs one scatter, one eigendecomposition and some neighbour searches. This is a
+    fraction of the cost of :class:`~sklearn.model_selection.GridSearchCV` over a pipeline, for
+    the same scores.
 
     Parameters
     ----------
     n_components : int, None or sequence of them, default=None
-        Numbers of directions to try. None means the number of classes that have rows, minus
-        one.
+        Numbers of directions to try. None means the number of non-empty classes
+        minus one.
     shrinkages : sequence of floats in [0, 1], "auto" or None, default=(0.0, ..., 0.9)
-        Shrinkages to try, as of `MultiLabelKaLDA`.
+        Shrinkages to try; see `MultiLabelKaLDA`.
     n_neighbors : int or sequence of ints, default=10
-        Numbers of neighbours that vote. A label is predicted where more than half of them
-        carry it; a class of a 1-D `y` where most of them do.
+        Numbers of neighbours to try. A label is predicted if more than half of them carry it;
+        for a 1-D `y`, the most frequent class is predicted.
     constraint : {"none", "orthonormal"}, default="none"
-        As of `MultiLabelKaLDA`. "orthonormal" has no closed form: every shrinkage and number
-        of components is solved for by itself.
+        See `MultiLabelKaLDA`. "orthonormal" has no closed form, so it solves for every
+        shrinkage and number of components separately.
+    weights : {"labels", "rows"}, default="labels"
+        Whether every label counts once, or every row; see `MultiLabelKaLDA`.
     scoring : str or callable, default="f1_macro"
-        What is best: a name that scikit-learn has for scores of predictions ("f1_macro",
-        "f1_micro", "f1_samples", "accuracy", ...), "label_accuracy" for one minus the Hamming
-        loss, or a function of the true and the predicted labels.
+        The score to maximise: a scikit-learn score of predictions ("f1_macro", "f1_micro",
+        "f1_samples", "accuracy", ...), "label_accuracy" for one minus the Hamming loss, or a
+        function of the true and the predicted labels.
     cv : int, splitter or iterable, default=5
-        Folds, as of :class:`~sklearn.model_selection.GridSearchCV`: stratified if `y` is 1-D.
+        Folds; see :class:`~sklearn.model_selection.GridSearchCV`. Stratified if `y` is 1-D.
+    selection_rows : int or "auto", default="auto"
+        Number of rows, drawn at random, on which the parameters are chosen. The reducer is
+        then fitted on all rows. "auto" uses all rows in memory, and 10,000 rows of dask data.
+        Folds given as indices refer to the rows drawn, in the order of X.
+    random_state : int, RandomState instance or None, default=None
+        Draws `selection_rows`.
     n_jobs : int, default=None
-        Number of folds that are worked on at a time; -1 means all processors.
+        Number of folds to run in parallel; -1 means all processors.
     verbose : int, default=0
-        Whether each fold is told when it is done.
+        If positive, print a line when a fold is done.
 
     Attributes
     ----------
     best_params_ : dict
-        The parameters chosen: those of `MultiLabelKaLDA`, and n_neighbors for the classifier
-        behind it.
+        The chosen parameters: those of `MultiLabelKaLDA`, and n_neighbors for the classifier
+        that follows it.
     best_score_ : float
         Their mean score over the folds.
     best_index_ : int
-        Their place in `cv_results_`.
+        Their index in `cv_results_`.
     cv_results_ : dict of arrays
         All candidates and scores, in the layout of
-        :class:`~sklearn.model_selection.GridSearchCV`; without times, for candidates share
-        their work.
+        :class:`~sklearn.model_selection.GridSearchCV`. There are no times, because candidates
+        share their work.
+    selection_rows_ : int
+        Number of rows on which the parameters were chosen.
     best_estimator_ : MultiLabelKaLDA
         The reducer, fitted on all rows.
     components_, mean_, alignment_, eigenvalues_, shrinkage_, classes_, ...
-        As of `best_estimator_`.
+        The attributes of `best_estimator_`.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -72,17 +84,17 @@ class MultiLabelKaLDACV(NeighborCV):
 
     See Also
     --------
-    MultiLabelKaLDA : With parameters as given.
+    MultiLabelKaLDA : The same with given parameters.
     KernelKaLDACV : Chooses the kernel and its width too.
 
     Notes
     -----
-    Preprocessing belongs before this reducer, and is then done once for all folds: a
-    `StandardScaler` that has seen the rows it is judged on gives nothing away of their labels.
-    There are no sample weights, for a vote of neighbours has none; rows can be given weight in
-    a fit of `MultiLabelKaLDA` with the parameters that were chosen. Of candidates with the
-    same score the first is taken. A number of components that some fold cannot give has a
-    score of NaN.
+    Put preprocessing before this reducer, so that it runs once for all folds. This is safe for
+    unsupervised steps: a `StandardScaler` fitted on all rows reveals nothing about their
+    labels. There is no `sample_weight`, because a vote of neighbours has no weights; to weight
+    rows, fit `MultiLabelKaLDA` with the chosen parameters. Among candidates with equal scores
+    the first is chosen. A number of components that is too large for some fold has a score of
+    NaN.
 
     Examples
     --------
@@ -96,6 +108,10 @@ class MultiLabelKaLDACV(NeighborCV):
     32
     """
 
+    components_ = OfBest()
+    mean_ = OfBest()
+    objective_history_ = OfBest()
+
     def __init__(
         self,
         n_components: int | Sequence[int | None] | None = None,
@@ -103,8 +119,11 @@ class MultiLabelKaLDACV(NeighborCV):
         shrinkages: Sequence[float | Literal["auto"] | None] = SHRINKAGES,
         n_neighbors: int | Sequence[int] = 10,
         constraint: Literal["orthonormal", "none"] = "none",
+        weights: Weights = "labels",
         scoring: str | Callable[[Any, Any], float] = "f1_macro",
         cv: Any = 5,
+        selection_rows: int | Literal["auto"] = "auto",
+        random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -112,8 +131,11 @@ class MultiLabelKaLDACV(NeighborCV):
         self.shrinkages = shrinkages
         self.n_neighbors = n_neighbors
         self.constraint = constraint
+        self.weights = weights
         self.scoring = scoring
         self.cv = cv
+        self.selection_rows = selection_rows
+        self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
 
@@ -136,15 +158,13 @@ class MultiLabelKaLDACV(NeighborCV):
     def _spaces(self, X: Any) -> list[dict[str, Any]]:
         return [{}]
 
-    def _embed(self, space: Mapping[str, Any], X: Any, Y: Any) -> tuple[AnyScatter, Projection]:
-        scatter = scatter_of(X, *omega_weighted(Y, np.ones(X.shape[0])))
-
-        def project(rows: Any, G: Array) -> Array:
-            # About the mean, as transform does: far from zero distances would lose digits.
-            projected: Array = safe_sparse_dot(rows, G, dense_output=True) - scatter.mean @ G
-            return projected
-
-        return scatter, project
+    def _embed(
+        self, space: Mapping[str, Any], X: Any, Y: Any, shared: Any
+    ) -> tuple[AnyScatter, Projection]:
+        scatter = scatter_of(X, *weighted(Y, np.ones(X.shape[0]), self.weights))
+        scatter = replace(scatter, rows_once=self.weights == "rows")
+        # Centred, as in transform: far from the origin, distances would lose digits.
+        return scatter, lambda rows, G: projected(rows, G.T, scatter.mean @ G)
 
     def _plain(self, parameters: Mapping[str, Any]) -> MultiLabelKaLDA:
-        return MultiLabelKaLDA(constraint=self.constraint, **parameters)
+        return MultiLabelKaLDA(constraint=self.constraint, weights=self.weights, **parameters)

@@ -1,4 +1,4 @@
-"""Scores of predicted labels: the usual ones from counts, all others by scikit-learn."""
+"""Scores of predicted labels: common ones computed here, all others by scikit-learn."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Labels = NDArray[np.bool_]
 
 
 def _f1(true: Labels, predicted: Labels, axis: int | None) -> NDArray[np.float64]:
-    """2 hits / (true + predicted); zero where there is neither, as scikit-learn has it."""
+    """Return 2 hits / (true + predicted), or zero if both are empty, as in scikit-learn."""
     hits = np.asarray(np.count_nonzero(true & predicted, axis=axis))
     size = np.asarray(np.count_nonzero(true, axis=axis) + np.count_nonzero(predicted, axis=axis))
     return np.divide(2 * hits, size, out=np.zeros(size.shape), where=size > 0)
@@ -48,7 +48,7 @@ SCORES = {*get_scorer_names(), *OF_MATRICES}
 
 
 class _Echo(BaseEstimator):
-    """Predicts what it is given, for scikit-learn's scorers want an estimator."""
+    """Returns its input as the prediction, because scikit-learn's scorers need an estimator."""
 
     def predict(self, X: Any) -> Any:
         return X
@@ -56,7 +56,7 @@ class _Echo(BaseEstimator):
 
 @dataclass(frozen=True)
 class NeighborScore:
-    """Score of the vote that counted labels give.
+    """The score of a vote among neighbours, from label counts.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class NeighborScore:
     classes : array of shape (K,)
         The class labels.
     is_matrix : bool
-        Whether the labels are an indicator matrix, not one class per row.
+        Whether the labels are an indicator matrix rather than one class per row.
     """
 
     scoring: Any
@@ -74,7 +74,7 @@ class NeighborScore:
     is_matrix: bool
 
     def __call__(self, true: Labels, counts: NDArray[Any], k: int) -> float:
-        """Score the majority of `counts` among k neighbours: of each label, or of classes."""
+        """Score the majority vote of k neighbours, for each label or over the classes."""
         predicted = 2 * counts > k if self.is_matrix else _most_frequent(counts)
         known = OF_MATRICES if self.is_matrix else _OF_CLASSES
         if isinstance(self.scoring, str) and self.scoring in known:
@@ -82,7 +82,7 @@ class NeighborScore:
         value = float(self._by_scikit_learn(self._form(true), self._form(predicted)))
         if np.isnan(value):
             raise ValueError(
-                f"scoring={self.scoring!r} is not a number on some fold: pass a score that is "
+                f"scoring={self.scoring!r} returned NaN on some fold: pass a score that is "
                 "defined for all predictions."
             )
         return value
@@ -95,8 +95,8 @@ class NeighborScore:
             return scorer(_Echo(), predicted, true)
         except AttributeError as error:
             raise ValueError(
-                f"scoring={self.scoring!r} needs more than predictions, and a vote of neighbours "
-                'gives no more: pass a score of predictions, such as "f1_macro".'
+                f"scoring={self.scoring!r} needs more than predictions, but a vote of neighbours "
+                'gives only predictions: pass a score of predictions, such as "f1_macro".'
             ) from error
 
     def _form(self, labels: Labels) -> NDArray[Any]:

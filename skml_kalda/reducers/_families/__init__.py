@@ -1,0 +1,1 @@
+"""The problems that several reducers share, each solved in one place."""

@@ -1,0 +1,1 @@
+"""Kernel-alignment LDA: the objective, its solvers, and the estimators."""

@@ -1,0 +1,205 @@
+"""Kernel-alignment LDA for single-label and multi-label data."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from skml_kalda._core.arrays import Array
+from skml_kalda._core.labels import Weights
+from skml_kalda._core.scatter import AnyScatter
+from skml_kalda.reducers._base import BaseReducer, Directions
+from skml_kalda.reducers._streamed import Fitted
+from skml_kalda.reducers.kalda.solve import KaLDA
+
+
+class MultiLabelKaLDA(BaseReducer):
+    r"""Kernel-alignment linear discriminant analysis (kaLDA).
+
+    Finds the linear map :math:`G` after which the kernel of the data is best aligned with
+    the kernel of the labels:
+
+    .. math:: \max_G J(G) = \frac{\mathrm{Tr}(G^T S_b G)}{\|G^T S_t G\|_F},
+              \quad G^T G = I.
+
+    The scatter matrices :math:`S_b` (between classes) and :math:`S_t` (total) weigh each row
+    by its number of labels; with one label per row they are those of LDA [1]_. With
+    ``weights="rows"`` every row counts once.
+
+    Parameters
+    ----------
+    n_components : int, default=None
+        Number of directions. None means the number of non-empty classes minus one, or the
+        rank of the data if that is smaller. ``constraint="orthonormal"`` allows more.
+    constraint : {"orthonormal", "none"}, default="orthonormal"
+        "orthonormal" is the paper's problem, solved by iteration. "none" drops
+        :math:`G^T G = I`. The maximum then has a closed form: the axes of LDA, each weighted
+        by the square root of its eigenvalue. It is fast, and often the better metric for a
+        neighbour classifier. Without shrinkage it does not depend on the units of the features.
+    weights : {"labels", "rows"}, default="labels"
+        What counts once. "labels" is the paper's choice: a row counts once for each of its
+        labels, a row without labels is ignored, and the label kernel is
+        :math:`\Omega^{-1/2} Y N^{-1} Y^T \Omega^{-1/2}`, where :math:`\Omega` holds the number
+        of labels of each row and :math:`N` the number of rows of each class. "rows": every row
+        counts once, also a row without labels, and the label kernel is the centred
+        :math:`Y Y^T`. J is then the alignment of centred kernels [3]_, rare classes weigh less,
+        and the closed form is `OPLS` with ``normalize="sqrt_eig"``, up to scale.
+    shrinkage : float in [0, 1], "auto" or None, default="auto"
+        Replaces :math:`S_t` by :math:`(1-a) S_t + a\,\mathrm{Tr}(S_t)/p\,I` on the range of
+        :math:`S_t`. "auto" chooses the :math:`a` for which a ridge regression of the labels
+        on the features is best in generalised cross-validation [2]_; this costs almost nothing.
+        None is the paper's problem, which overfits unless rows are many times as many as
+        features.
+    solver : {"auto", "paper"}, default="auto"
+        "auto" is a Newton method on the Grassmannian. "paper" is the gradient iteration of
+        the paper with its sign corrected; it is slow and does not converge.
+    tol : float, default=1e-4
+        The solver stops when the gradient, measured in the metric of its preconditioner, is
+        this small relative to the objective. At the default, the objective is right to
+        about 1e-7; below 1e-8 rounding takes over.
+    max_iter : int, default=500
+        Maximum number of iterations. The paper used 200.
+    tau : float, default=1e-3
+        Step length of ``solver="paper"``.
+    n_init : int, default=1
+        Number of starts of ``solver="auto"``. The objective has local maxima; their
+        values are usually nearly equal.
+    random_state : int, RandomState instance or None, default=None
+        Draws the random starts, which are used only with ``n_init > 2``.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        The directions :math:`G^T`. They are uncorrelated on the training data, in order of
+        descending variance, and signed so that the largest entry of each is positive.
+    mean_ : ndarray of shape (n_features,)
+        Mean of the rows, each weighted by its number of labels if these count.
+    alignment_ : float
+        Alignment of the kernel of the projected data with the kernel of the labels.
+    explained_alignment_ratio_ : ndarray of shape (n_components,)
+        The share of `alignment_` that each direction adds,
+        :math:`g_j^T S_b g_j / \mathrm{Tr}(G^T S_b G)`. The shares sum to one.
+    objective_ : float
+        :math:`J` at the solution, including shrinkage.
+    upper_bound_ : float
+        Upper bound of the objective over all :math:`G` with this many columns.
+    eigenvalues_ : ndarray of shape (n_components,)
+        Largest generalised eigenvalues of :math:`(S_b, S_t)`; `upper_bound_` is their norm.
+        If labels count, they lie between zero and one; if rows do, they are the variance of
+        the labels that each direction explains.
+    shrinkage_ : float
+        The shrinkage used.
+    objective_history_ : ndarray of shape (n_iter_ + 1,)
+        The objective at the start and after every iteration.
+    n_iter_ : int
+        Number of iterations; one for the closed form.
+    converged_ : bool
+        Whether the solver found a stationary point.
+    classes_ : ndarray
+        Classes with at least one row: labels, or column indices of an indicator matrix.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if X had string column names.
+
+    See Also
+    --------
+    MultiLabelKaLDACV : Chooses the shrinkage and number of components by cross-validation.
+    KernelKaLDA : The same on any kernel.
+    sklearn.discriminant_analysis.LinearDiscriminantAnalysis : LDA for single-label data.
+
+    Notes
+    -----
+    With ``constraint="orthonormal"`` the result depends on the scaling of the features:
+    standardise them first (`StandardScaler`) unless they share a unit. The problem is solved
+    on the range of :math:`S_t`: along other directions the training data do not vary, so the
+    objective says nothing about them. Rows without labels are ignored unless
+    ``weights="rows"``.
+
+    For large sparse X no square array is formed. The closed form is then one linear system
+    with K right-hand sides. The orthonormal problem is solved in a growing subspace;
+    `n_iter_` counts the rounds. It then allows no more directions than the rank of
+    :math:`S_b`, and converges quickly only with shrinkage. See
+    :func:`skml_kalda.scatter_form`.
+
+    References
+    ----------
+    .. [1] S. Zheng and C. Ding, "Kernel alignment inspired linear discriminant analysis",
+       ECML PKDD 2014.
+    .. [2] G. H. Golub, M. Heath and G. Wahba, "Generalized cross-validation as a method for
+       choosing a good ridge parameter", Technometrics 21, 1979.
+    .. [3] C. Cortes, M. Mohri and A. Rostamizadeh, "Algorithms for learning kernels based on
+       centered alignment", Journal of Machine Learning Research 13, 2012.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_multilabel_classification
+    >>> from skml_kalda import MultiLabelKaLDA
+    >>> X, Y = make_multilabel_classification(n_classes=4, random_state=0)
+    >>> kalda = MultiLabelKaLDA().fit(X, Y)
+    >>> kalda.transform(X).shape
+    (100, 3)
+    >>> kalda.objective_ <= kalda.upper_bound_
+    True
+    """
+
+    alignment_ = Fitted[float]()
+    explained_alignment_ratio_ = Fitted[Array]()
+    objective_ = Fitted[float]()
+    upper_bound_ = Fitted[float]()
+    eigenvalues_ = Fitted[Array]()
+    shrinkage_ = Fitted[float]()
+    objective_history_ = Fitted[Array]()
+    n_iter_ = Fitted[int]()
+    converged_ = Fitted[bool]()
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **BaseReducer._parameter_constraints,
+        "constraint": [StrOptions({"orthonormal", "none"})],
+        "weights": [StrOptions({"labels", "rows"})],
+        "shrinkage": [Interval(Real, 0, 1, closed="both"), StrOptions({"auto"}), None],
+        "solver": [StrOptions({"auto", "paper"})],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tau": [Interval(Real, 0, None, closed="neither")],
+        "n_init": [Interval(Integral, 1, None, closed="left")],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        constraint: Literal["orthonormal", "none"] = "orthonormal",
+        weights: Weights = "labels",
+        shrinkage: float | Literal["auto"] | None = "auto",
+        solver: Literal["auto", "paper"] = "auto",
+        tol: float = 1e-4,
+        max_iter: int = 500,
+        tau: float = 1e-3,
+        n_init: int = 1,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.constraint = constraint
+        self.weights = weights
+        self.shrinkage = shrinkage
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.tau = tau
+        self.n_init = n_init
+        self.random_state = random_state
+
+    @property
+    def _counts_rows_once(self) -> bool:
+        return self.weights == "rows"
+
+    def _directions(self, scatter: AnyScatter) -> Directions:
+        parameters = self.get_params()
+        del parameters["weights"]
+        default = self._reducing(scatter.n_classes - 1)
+        return KaLDA("MultiLabelKaLDA", **parameters, default=default).directions(scatter)

@@ -1,0 +1,1 @@
+"""kaLDA with parameters chosen by cross-validation."""
