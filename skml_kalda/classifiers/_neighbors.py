@@ -1,4 +1,4 @@
-"""What the neighbour classifiers share: one search, counted labels, a look-up table."""
+"""Base of the neighbour classifiers: one search, label counts and a look-up table."""
 
 from __future__ import annotations
 
@@ -10,44 +10,54 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn import get_config
 from sklearn.base import _fit_context
 from sklearn.neighbors import VALID_METRICS, NearestNeighbors
-from sklearn.utils import ClassifierTags, Tags, gen_batches
+from sklearn.utils import ClassifierTags, Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 from skmultilearn.base import MLClassifierBase
 
-from skml_kalda._labels import indicator
-from skml_kalda._votes import adjacency
+from skml_kalda._core.arrays import batches, canonical
+from skml_kalda._core.labels import indicator, sparse_form
+from skml_kalda._core.neighbors import adjacency
 
 _METRICS = {"precomputed"}.union(*VALID_METRICS.values())
 
 
 class NeighborCountClassifier(MLClassifierBase, metaclass=ABCMeta):
-    """Base of the classifiers that see a point only through its neighbours' label counts.
+    """Base of the classifiers that depend only on the label counts of the nearest neighbours.
 
-    How many of the k neighbours carry a label, 0 to k, decides on that label alone. So a
-    subclass gives one table of shape (K, k + 1) with the probability of every label for every
-    count, and one with the decision; the rest is here: the search, the counting and the form
-    of the answer.
+    The prediction of a label depends only on how many of the k neighbours carry it, 0 to k. So
+    a subclass returns two tables of shape (K, k + 1): the probability of every label for every
+    count, and the decision. This class searches, counts, and formats the prediction.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "k": [Interval(Integral, 1, None, closed="left")],
         "metric": [StrOptions(_METRICS), callable],
         "n_jobs": [Integral, None],
+        "sparse_output": ["boolean", None],
     }
 
     k: int
     metric: Any
     n_jobs: int | None
+    sparse_output: bool | None
 
     @property
     def copyable_attrs(self) -> list[str]:
         """The names of the parameters, which scikit-multilearn's get_params reads."""
-        # Read from the signature: what __init__ sets are the parameters, and nothing else.
+        # Read from the signature, because __init__ sets the parameters and nothing else.
         return self._get_param_names()
+
+    @property
+    def knn_(self) -> NearestNeighbors:
+        """The neighbour search. Before `fit` it is the one that `fit` would use, not fitted."""
+        fitted: NearestNeighbors | None = vars(self).get("_search")
+        return self._new_search() if fitted is None else fitted
+
+    def _new_search(self) -> NearestNeighbors:
+        return NearestNeighbors(n_neighbors=self.k, metric=self.metric, n_jobs=self.n_jobs)
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any) -> Self:
@@ -56,7 +66,7 @@ class NeighborCountClassifier(MLClassifierBase, metaclass=ABCMeta):
         Parameters
         ----------
         X : {array-like, sparse} of shape (n, p)
-            Training data; square distances if `metric` is "precomputed".
+            Training data, or a square distance matrix if `metric` is "precomputed".
         y : {array-like, sparse} of shape (n, K) or (n,)
             Indicator matrix of 0 and 1, dense or sparse; or one class label per row.
 
@@ -66,14 +76,13 @@ class NeighborCountClassifier(MLClassifierBase, metaclass=ABCMeta):
             The fitted classifier.
         """
         self._label_cache, classes, is_matrix = indicator(y)
-        X = validate_data(self, X, accept_sparse="csr")
+        X = canonical(validate_data(self, X, accept_sparse="csr"))
         check_consistent_length(X, self._label_cache)
         self._num_instances, self._num_labels = self._label_cache.shape
-        self._sparse_form = _sparse_form(y)
+        self._sparse_form = sparse_form(y)
         self.classes_ = np.tile([0, 1], (self._num_labels, 1)) if is_matrix else classes
         self._check_enough_rows()
-        self.knn_ = NearestNeighbors(n_neighbors=self.k, metric=self.metric, n_jobs=self.n_jobs)
-        self.knn_.fit(X)
+        self._search = self._new_search().fit(X)
         self._fit_counts(X)
         return self
 
@@ -88,18 +97,20 @@ class NeighborCountClassifier(MLClassifierBase, metaclass=ABCMeta):
         Returns
         -------
         ndarray of shape (m,) or (m, K), or sparse of shape (m, K)
-            In the form of the `y` given to fit: class labels, or a 0/1 indicator that is
-            dense, a CSR matrix or a CSR array.
+            Class labels if `y` had one dimension, else a 0/1 indicator. It is sparse if
+            `sparse_output` is True, or if that is None and `y` was sparse.
         """
         if self._is_single_label():
-            return self.classes_[self.predict_proba(X).argmax(axis=1)]
+            best = [batch.argmax(axis=1) for batch in self._probabilities(X)]
+            return self.classes_[np.concatenate(best)]
         _, decision = self._tables()
         batches = self._look_up(decision.astype(np.int64), X)
-        if self._sparse_form is None:
-            return np.concatenate(list(batches))
-        return self._sparse_form(sparse.vstack([sparse.csr_array(batch) for batch in batches]))
+        as_sparse = self._sparse_form is not None
+        return self._assembled(
+            batches, as_sparse if self.sparse_output is None else self.sparse_output
+        )
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: Any) -> Any:
         """Predict the probability of each label for each row.
 
         Parameters
@@ -109,24 +120,35 @@ class NeighborCountClassifier(MLClassifierBase, metaclass=ABCMeta):
 
         Returns
         -------
-        ndarray of shape (m, K)
+        ndarray of shape (m, K), or sparse if `sparse_output` is True
             For an indicator `y`, the probability that row i has label j, in [0, 1]. For a 1-D
-            `y`, the same scaled so that each row sums to one, as the classes exclude another.
+            `y`, these are scaled so that each row sums to one, because classes are mutually
+            exclusive.
         """
+        return self._assembled(self._probabilities(X), bool(self.sparse_output))
+
+    def _probabilities(self, X: Any) -> Iterator[NDArray[np.float64]]:
         single_label = self._is_single_label()
         probability, _ = self._tables()
-        result = np.concatenate(list(self._look_up(probability, X)))
-        return result / result.sum(axis=1, keepdims=True) if single_label else result
+        for batch in self._look_up(probability, X):
+            yield batch / batch.sum(axis=1, keepdims=True) if single_label else batch
+
+    def _assembled(self, batches: Iterator[NDArray[Any]], as_sparse: bool) -> Any:
+        """Stack batches of rows: a dense array, or sparse as `y` was, or a CSR matrix."""
+        if not as_sparse:
+            return np.concatenate(list(batches))
+        form = self._sparse_form or sparse.csr_matrix
+        return form(sparse.vstack([sparse.csr_array(batch) for batch in batches]))
 
     @abstractmethod
     def _tables(self) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """Probability and decision for each label and count, both of shape (K, k + 1)."""
+        """Return the probability and the decision for each label and count, of shape (K, k + 1)."""
 
     def _fit_counts(self, X: Any) -> None:
-        """Learn from the training points' own neighbourhoods; not every method does."""
+        """Learn from the neighbourhoods of the training points; does nothing by default."""
 
     def _ignored(self) -> int:
-        """Nearest neighbours that are found, but not counted."""
+        """Return how many of the nearest neighbours are not counted."""
         return 0
 
     def _is_single_label(self) -> bool:
@@ -145,28 +167,26 @@ class NeighborCountClassifier(MLClassifierBase, metaclass=ABCMeta):
             )
 
     def _neighbors(self, X: Any) -> NDArray[np.intp]:
-        # One search for all rows, not one per batch: scikit-learn bounds its memory itself, and
-        # which of several equally distant points it finds depends on the rows searched together.
+        # One search for all rows rather than one per batch: scikit-learn bounds its own memory, and
+        # which of several equidistant points it finds depends on the rows searched together.
         found = self.knn_.kneighbors(X, self.k + self._ignored(), return_distance=False)
         return found[:, self._ignored() :]
 
     def _counts(self, neighbors: NDArray[np.intp]) -> Iterator[tuple[slice, NDArray[np.intp]]]:
-        """Count each label among the neighbours of each row, one batch of rows at a time."""
-        bytes_per_row = 8 * (4 * self._num_labels + 2 * self.k)
-        batch_size = max(1, int(get_config()["working_memory"] * 2**20) // bytes_per_row)
-        for rows in gen_batches(neighbors.shape[0], batch_size):
+        """Yield the count of each label among the neighbours of each row, by batches of rows."""
+        for rows in batches(neighbors.shape[0], 4 * self._num_labels + 2 * self.k):
             counts = adjacency(neighbors[rows], self._num_instances) @ self._label_cache
             yield rows, counts.toarray().astype(np.intp)
 
     def _look_up(self, table: NDArray[Any], X: Any) -> Iterator[NDArray[Any]]:
-        X = validate_data(self, X, accept_sparse="csr", reset=False)
+        X = canonical(validate_data(self, X, accept_sparse="csr", reset=False))
         labels = np.arange(self._num_labels)
         for _, counts in self._counts(self._neighbors(X)):
             yield table[labels, counts]
 
     def __sklearn_tags__(self) -> Tags:
-        # The framework's base class names BaseEstimator before ClassifierMixin, so that
-        # scikit-learn does not take it for a classifier by itself.
+        # scikit-multilearn's base class lists BaseEstimator before ClassifierMixin, so its tags do
+        # not say that it is a classifier.
         tags = super().__sklearn_tags__()
         tags.estimator_type = "classifier"
         tags.classifier_tags = ClassifierTags(multi_label=True)
@@ -174,9 +194,3 @@ class NeighborCountClassifier(MLClassifierBase, metaclass=ABCMeta):
         tags.input_tags.sparse = True
         tags.input_tags.pairwise = self.metric == "precomputed"
         return tags
-
-
-def _sparse_form(y: Any) -> type | None:
-    if not sparse.issparse(y):
-        return None
-    return sparse.csr_array if isinstance(y, sparse.sparray) else sparse.csr_matrix

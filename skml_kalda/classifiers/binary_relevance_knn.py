@@ -7,32 +7,36 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skml_kalda.neighbors._base import NeighborCountClassifier
+from skml_kalda.classifiers._neighbors import NeighborCountClassifier
 
 
 class BinaryRelevanceKNN(NeighborCountClassifier):
     """One nearest-neighbour vote per label, with one search for all labels.
 
-    The predictions and probabilities of scikit-multilearn's
-    ``BinaryRelevance(KNeighborsClassifier(k))``, which searches the same neighbours again for
-    each label.
+    Predictions and probabilities equal those of scikit-multilearn's
+    ``BinaryRelevance(KNeighborsClassifier(k))``, which repeats the same search for each label,
+    and predictions those of its ``BRkNNaClassifier(k)``.
 
     Parameters
     ----------
     k : int, default=10
         Number of neighbours that vote.
     n_jobs : int or None, default=None
-        Number of parallel jobs of the neighbour search; -1 means all processors.
+        Number of parallel jobs for the neighbour search; -1 means all processors.
     metric : str or callable, default="minkowski"
-        Distance, as of :class:`sklearn.neighbors.NearestNeighbors`; the default is Euclidean.
+        Distance; see :class:`sklearn.neighbors.NearestNeighbors`. The default is Euclidean.
+    sparse_output : bool or None, default=None
+        Whether `predict` and `predict_proba` return sparse matrices. None predicts labels in the
+        form of `y` and dense probabilities. True matches scikit-multilearn, whose predictions
+        are always sparse.
 
     Attributes
     ----------
     classes_ : ndarray of shape (K, 2) or (K,)
-        For an indicator `y` the values 0 and 1 of each label, even if it is constant in `y`; for
-        a 1-D `y` its class labels.
+        For an indicator `y`, the values 0 and 1 of each label, even if it is constant in `y`;
+        for a 1-D `y`, its class labels.
     knn_ : sklearn.neighbors.NearestNeighbors
-        The fitted neighbour search.
+        The neighbour search; before `fit`, the one that `fit` would use.
     n_features_in_ : int
         Number of features seen during fit.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -40,15 +44,20 @@ class BinaryRelevanceKNN(NeighborCountClassifier):
 
     See Also
     --------
-    MLkNN : Weighs the count against how often it occurs with and without the label.
+    MLkNN : Compares how likely the count is with and without the label.
 
     Notes
     -----
-    The probability of a label is the fraction of the k neighbours that carry it; it is
-    predicted where more than half of them do, so half of an even k is not enough.
+    The probability of a label is the fraction of the k neighbours that carry it. The label is
+    predicted if more than half of them do, so half of an even k is not enough.
 
-    A 1-D `y` is taken as one class label per row, and the most frequent class is predicted, as
-    by :class:`sklearn.neighbors.KNeighborsClassifier`.
+    A 1-D `y` holds one class label per row. The most frequent class is then predicted, as in
+    :class:`sklearn.neighbors.KNeighborsClassifier`.
+
+    :class:`skmultilearn.adapt.BRkNNaClassifier` stores `neighbors_` and `confidences_` at every
+    prediction. This class does not, so that several threads can predict at the same time: call
+    ``knn_.kneighbors(X)`` and ``predict_proba(X)`` instead. Predictions are sparse if `y` is, and
+    always with ``sparse_output=True``, as theirs are.
 
     Examples
     --------
@@ -65,11 +74,17 @@ class BinaryRelevanceKNN(NeighborCountClassifier):
     """
 
     def __init__(
-        self, k: int = 10, n_jobs: int | None = None, *, metric: Any = "minkowski"
+        self,
+        k: int = 10,
+        n_jobs: int | None = None,
+        *,
+        metric: Any = "minkowski",
+        sparse_output: bool | None = None,
     ) -> None:
         self.k = k
         self.n_jobs = n_jobs
         self.metric = metric
+        self.sparse_output = sparse_output
 
     def _tables(self) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         counts = np.tile(np.arange(self.k + 1), (self._num_labels, 1))

@@ -9,39 +9,44 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
-from skml_kalda.neighbors._base import NeighborCountClassifier
+from skml_kalda.classifiers._neighbors import NeighborCountClassifier
 
 
 class MLkNN(NeighborCountClassifier):
     r"""Multi-label k nearest neighbours with Bayesian inference.
 
-    A drop-in for :class:`skmultilearn.adapt.MLkNN`: the same parameters, the same predictions
-    and probabilities, without its loops over rows and labels, for every form of `X` and `y`.
+    A drop-in replacement for :class:`skmultilearn.adapt.MLkNN` with the same parameters,
+    predictions and probabilities. It has no loops over rows and labels, and accepts every form
+    of `X` and `y`.
 
     Parameters
     ----------
     k : int, default=10
         Number of neighbours that count.
     s : float, default=1.0
-        Smoothing: how many observations of each kind are assumed before any is made. Must be
-        positive.
+        Smoothing: the number of observations of each kind assumed before any data are seen.
+        Must be positive.
     ignore_first_neighbours : int, default=0
-        Number of nearest points to leave out before the `k` that count, at fit and at predict.
+        Number of nearest points to skip before the `k` that count, in fit and in predict.
     n_jobs : int or None, default=None
-        Number of parallel jobs of the neighbour search; -1 means all processors.
+        Number of parallel jobs for the neighbour search; -1 means all processors.
     metric : str or callable, default="minkowski"
-        Distance, as of :class:`sklearn.neighbors.NearestNeighbors`; the default is Euclidean.
+        Distance; see :class:`sklearn.neighbors.NearestNeighbors`. The default is Euclidean.
     include_self : bool, default=True
         Whether a training point counts as its own neighbour when the likelihoods are estimated.
-        True is what scikit-multilearn does; False is the definition of Zhang and Zhou [1]_.
+        True matches scikit-multilearn; False is the definition of Zhang and Zhou [1]_.
+    sparse_output : bool or None, default=None
+        Whether `predict` and `predict_proba` return sparse matrices. None predicts labels in the
+        form of `y` and dense probabilities. True matches scikit-multilearn, whose predictions
+        are always sparse.
 
     Attributes
     ----------
     classes_ : ndarray of shape (K, 2) or (K,)
-        For an indicator `y` the values 0 and 1 of each label, even if it is constant in `y`; for
-        a 1-D `y` its class labels.
+        For an indicator `y`, the values 0 and 1 of each label, even if it is constant in `y`;
+        for a 1-D `y`, its class labels.
     knn_ : sklearn.neighbors.NearestNeighbors
-        The fitted neighbour search.
+        The neighbour search; before `fit`, the one that `fit` would use.
     n_features_in_ : int
         Number of features seen during fit.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -53,20 +58,26 @@ class MLkNN(NeighborCountClassifier):
 
     Notes
     -----
-    For label l let C_l(x) be the number of the k neighbours of x that carry it. With the event
-    H_l that x carries the label, the answer is yes where
+    For label l, let C_l(x) be the number of the k neighbours of x that carry it, and H_l the
+    event that x carries it. The label is predicted if
 
     .. math:: P(H_l) P(C_l | H_l) \ge P(\bar H_l) P(C_l | \bar H_l),
 
-    all four estimated by counting on the training set, smoothed by `s`. The probability is the
-    left side divided by the sum of both. With `include_self=True` each training point meets
-    itself among its neighbours, which no query does: the likelihoods of high counts are then
-    too optimistic, the more so the smaller k is.
+    where all four terms are counted on the training set and smoothed by `s`. The probability
+    is the left side divided by the sum of both sides. With `include_self=True` each training
+    point is among its own neighbours, which is not so for new points. The likelihoods of high
+    counts are then too optimistic, especially for small k.
 
-    Ties in distance are broken by the neighbour search. Searching the same rows gives the same
-    neighbours; the same point among other rows may be given another of its equally near ones.
+    The neighbour search breaks ties in distance. Repeating a search for the same rows returns
+    the same neighbours, but a point searched together with other rows may be given a different
+    one of several equidistant neighbours.
 
-    A 1-D `y` is taken as one class label per row, and the most probable class is predicted.
+    A 1-D `y` holds one class label per row. The most probable class is then predicted.
+
+    Three things differ from scikit-multilearn. Predictions are dense if `y` is dense, and
+    probabilities are always dense, because that is what scikit-learn's scorers and searches
+    expect; set `sparse_output` to change it. `classes_` is an array with both values of each
+    label, not a list with the values found in `y`. Wrong parameters and data are errors.
 
     References
     ----------
@@ -103,6 +114,7 @@ class MLkNN(NeighborCountClassifier):
         *,
         metric: Any = "minkowski",
         include_self: bool = True,
+        sparse_output: bool | None = None,
     ) -> None:
         self.k = k
         self.s = s
@@ -110,6 +122,7 @@ class MLkNN(NeighborCountClassifier):
         self.n_jobs = n_jobs
         self.metric = metric
         self.include_self = include_self
+        self.sparse_output = sparse_output
 
     def _ignored(self) -> int:
         return self.ignore_first_neighbours
@@ -121,13 +134,13 @@ class MLkNN(NeighborCountClassifier):
         n, s = self._num_instances, self.s
         self._prior_prob_true = (s + self._label_cache.sum(axis=0)) / (s * 2 + n)
         self._prior_prob_false = 1 - self._prior_prob_true
-        # Without X scikit-learn searches the training points and leaves each one itself out.
+        # With None, scikit-learn searches the training points and leaves out the point itself.
         true, false = self._histograms(self._neighbors(X if self.include_self else None))
         self._cond_prob_true = self._smoothed(true)
         self._cond_prob_false = self._smoothed(false)
 
     def _histograms(self, neighbors: NDArray[np.intp]) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Count the training points with and without label l (row) by their C_l (column)."""
+        """Return how many training points with and without label l (row) have each C_l (column)."""
         shape = (self._num_labels, self.k + 1)
         first_cell = np.arange(self._num_labels) * (self.k + 1)
         with_label = np.zeros(shape, dtype=np.int64)

@@ -1,0 +1,1 @@
+"""Classifiers for multi-label data, to be used after a reducer."""
