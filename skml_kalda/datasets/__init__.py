@@ -1,14 +1,15 @@
-"""Multi-label data sets: ARFF files, manifests, downloads."""
+"""Load, save and download multi-label data sets."""
 
-from ._errors import ArffError, FetchError
-from .arff import load_arff
-from .home import get_data_home
-from .load import list_datasets, load_dataset
-from .stream import iter_arff
-from .write import save_arff
+from skml_kalda.datasets.arff.read import load_arff
+from skml_kalda.datasets.arff.stream import iter_arff
+from skml_kalda.datasets.arff.write import save_arff
+from skml_kalda.datasets.errors import ArffError, DatasetError, FetchError
+from skml_kalda.datasets.home import get_data_home
+from skml_kalda.datasets.load import list_datasets, load_dataset
 
 __all__ = [
     "ArffError",
+    "DatasetError",
     "FetchError",
     "get_data_home",
     "iter_arff",

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from .arff import load_arff
-from .fetch import fetch
-from .home import find_file, get_data_home
-from .manifest import manifest_names, read_manifest
-from .msrc import build_msrc
-from .write import save_arff
-
-__all__ = ["main"]
+from skml_kalda.datasets.arff.read import load_arff
+from skml_kalda.datasets.arff.write import save_arff
+from skml_kalda.datasets.fetch import fetch
+from skml_kalda.datasets.files import uncompressed_name
+from skml_kalda.datasets.home import find_file, get_data_home
+from skml_kalda.datasets.manifest import manifest_names, read_manifest
+from skml_kalda.datasets.msrc import build_msrc
+from skml_kalda.datasets.msrc_archive import build_from_archive
+from skml_kalda.datasets.tables import save_csv
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command and give its exit status."""
+    """Run a command and return its exit status."""
     arguments = _parser().parse_args(argv)
     try:
         arguments.run(arguments)
@@ -30,34 +32,54 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("python -m skml_kalda.datasets", description="Data sets.")
-    parser.add_argument("--data-home", help="folder of data sets (default: SKML_KALDA_DATA)")
+    parser.add_argument("--data-home", help="folder of data sets (default: $SKML_KALDA_DATA)")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    command = commands.add_parser("list", help="name the data sets and say where they are")
+    command = commands.add_parser("list", help="list the data sets and where they are")
     command.set_defaults(run=_list)
-    command = commands.add_parser("show", help="print what is known of a data set")
+    command = commands.add_parser("show", help="print what is known about a data set")
     command.add_argument("name", metavar="NAME")
     command.set_defaults(run=_show)
     command = commands.add_parser("fetch", help="download data sets into the data home")
     command.add_argument("names", metavar="NAME", nargs="+")
-    command.add_argument("--force", action="store_true", help="even if the file is there")
+    command.add_argument(
+        "--force", action="store_true", help="download again even if the file is there"
+    )
     command.set_defaults(run=_fetch)
-    _add_build(commands.add_parser("build", help="make a data set from its images"))
-    _add_convert(commands.add_parser("convert", help="rewrite an ARFF file, also compressed"))
+    _add_build(commands.add_parser("build", help="build a data set from its images"))
+    _add_convert(commands.add_parser("convert", help="rewrite an ARFF file as ARFF or CSV"))
     return parser
 
 
 def _add_build(command: argparse.ArgumentParser) -> None:
     command.add_argument("what", choices=["msrc"])
-    command.add_argument("images", metavar="IMAGES_DIR", help="NAME.bmp and NAME_GT.bmp files")
-    command.add_argument("--only", choices=["msrc-mom", "msrc-sift"], help="one of the two")
+    command.add_argument(
+        "images",
+        metavar="IMAGES_DIR",
+        nargs="?",
+        help="NAME.bmp and NAME_GT.bmp files (default: the published archive, downloaded)",
+    )
+    command.add_argument(
+        "--accept-licence",
+        "--accept-license",
+        action="store_true",
+        help="accept the licence of the images, which the command shows without this option",
+    )
+    command.add_argument("--only", choices=["msrc-mom", "msrc-sift"], help="build only this one")
     command.set_defaults(run=_build)
 
 
 def _add_convert(command: argparse.ArgumentParser) -> None:
-    command.add_argument("source", metavar="IN")
-    command.add_argument("destination", metavar="OUT")
+    command.add_argument("source", metavar="IN", help="ARFF file, plain or .gz, .bz2, .xz")
+    command.add_argument(
+        "destination", metavar="OUT", help="ARFF or CSV file, plain or .gz, .bz2, .xz"
+    )
     command.add_argument("--labels", help="XML file, or n for the first and -n for the last n")
-    command.add_argument("--dialect", choices=["meka", "mulan"], default="meka")
+    command.add_argument(
+        "--dialect",
+        choices=["meka", "mulan"],
+        default="meka",
+        help="where an ARFF file has its labels",
+    )
     command.set_defaults(run=_convert)
 
 
@@ -86,23 +108,29 @@ def _build(arguments: argparse.Namespace) -> None:
     home = get_data_home(arguments.data_home)
     home.mkdir(parents=True, exist_ok=True)
     names = [arguments.only] if arguments.only else ["msrc-mom", "msrc-sift"]
-    for path in build_msrc(arguments.images, home, names):
-        print(path)
+    if arguments.images:
+        paths = build_msrc(arguments.images, home, names)
+    else:
+        paths = build_from_archive(home, names, accept_licence=arguments.accept_licence)
+    print(*paths, sep="\n")
 
 
 def _convert(arguments: argparse.Namespace) -> None:
-    labels = arguments.labels
-    if labels is not None and labels.lstrip("-").isdecimal():
-        labels = int(labels)
-    bunch = load_arff(arguments.source, labels=labels)
-    save_arff(
-        Path(arguments.destination),
-        bunch.data,
-        bunch.target,
-        feature_names=bunch.feature_names,
-        target_names=bunch.target_names,
-        dialect=arguments.dialect,
-    )
+    out = Path(arguments.destination)
+    suffix = Path(uncompressed_name(out)).suffix.lower()
+    if suffix not in {".arff", ".csv"}:
+        expected = ".arff or .csv, with .gz, .bz2 or .xz after it to compress"
+        raise ValueError(f"OUT must end in {expected}, not {out.name!r}")
+    bunch = load_arff(arguments.source, labels=_label_option(arguments.labels))
+    names = {"feature_names": bunch.feature_names, "target_names": bunch.target_names}
+    if suffix == ".csv":
+        save_csv(out, bunch.data, bunch.target, **names)
+    else:
+        save_arff(out, bunch.data, bunch.target, **names, dialect=arguments.dialect)
+
+
+def _label_option(text: str | None) -> str | int | None:
+    return int(text) if text is not None and re.fullmatch("-?[0-9]+", text) else text
 
 
 if __name__ == "__main__":

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from os import PathLike
 
-__all__ = ["ArffError", "FetchError"]
 
-
-class ArffError(ValueError):
-    """A data file that cannot be read, with the file, the line and the reason.
+class DatasetError(Exception):
+    """Base class of `ArffError` and `FetchError`: states the file, the line and the reason.
 
     Parameters
     ----------
@@ -18,12 +16,6 @@ class ArffError(ValueError):
         The file.
     line : int, optional
         The line, counted from 1.
-
-    Examples
-    --------
-    >>> from skml_kalda.datasets import ArffError
-    >>> print(ArffError("3 values, 4 attributes", path="flags.arff", line=12))
-    flags.arff, line 12: 3 values, 4 attributes
     """
 
     def __init__(
@@ -44,8 +36,16 @@ class ArffError(ValueError):
         return f"{', '.join(where)}: {self.reason}" if where else self.reason
 
 
-class FetchError(OSError, ArffError):
-    """A data set that could not be fetched: also an OSError, as from scikit-learn's fetchers."""
+class ArffError(DatasetError, ValueError):
+    """A data file cannot be read. See `DatasetError` for the parameters.
 
-    __init__ = ArffError.__init__
-    __str__ = ArffError.__str__
+    Examples
+    --------
+    >>> from skml_kalda.datasets import ArffError
+    >>> print(ArffError("3 values, 4 attributes", path="flags.arff", line=12))
+    flags.arff, line 12: 3 values, 4 attributes
+    """
+
+
+class FetchError(DatasetError, OSError):
+    """A data set is not here and could not be downloaded. See `DatasetError` for the parameters."""

@@ -1,32 +1,33 @@
-"""Safe downloads.
+"""Download data sets.
 
-`sklearn.datasets.fetch_file` knows one address and no time-out, retries a 404 and shows no
-progress; this module tries mirrors in turn and gives the reason of each in one message.
+`sklearn.datasets.fetch_file` takes one address and no time-out, retries after a 404 and shows no
+progress. This module tries several mirrors in turn and reports in one message why each failed.
 """
 
 from __future__ import annotations
 
 import hashlib
 import http.client
-import sys
+import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 from urllib.request import Request, urlopen
 
-from ._errors import FetchError
-from ._source import replacing
-from .manifest import Manifest, Remote
-
-__all__ = ["download", "fetch", "sha256_of"]
+from skml_kalda.datasets.errors import FetchError
+from skml_kalda.datasets.files import remove_leftovers, replacing, sha256_of
+from skml_kalda.datasets.manifest import Manifest, Remote
+from skml_kalda.datasets.progress import show_progress
 
 _CHUNK = 2**16
 _TIMEOUT = 30
+_NO_SUCH_RANGE = http.client.REQUESTED_RANGE_NOT_SATISFIABLE
 
 
 def fetch(manifest: Manifest, home: Path, *, force: bool = False) -> Path:
-    """Download the file of a data set into the data home, unless it is there unharmed."""
+    """Download the file of a data set into the data home, unless it is there and intact."""
     target = home / f"{manifest.file}.arff"
+    remove_leftovers(home)
     if not manifest.sources:
         raise FetchError(how_to_get(manifest, home), path=target)
     if target.exists() and not force:
@@ -37,7 +38,7 @@ def fetch(manifest: Manifest, home: Path, *, force: bool = False) -> Path:
 
 
 def how_to_get(manifest: Manifest, home: Path) -> str:
-    """Say what to do about a data set that is not here."""
+    """Return a message that tells the user how to get a data set that is not here."""
     build = f" or make it with: {manifest.build}" if manifest.build else ""
     place = f"put {manifest.file}.arff (or .gz, .bz2, .xz) into {home}{build}"
     if manifest.sources:
@@ -46,7 +47,10 @@ def how_to_get(manifest: Manifest, home: Path) -> str:
 
 
 def download(remotes: Sequence[Remote], target: Path) -> None:
-    """Download a file from the first mirror that gives it whole; a file that was there is kept."""
+    """Download a file from the first mirror that delivers it intact.
+
+    If every mirror fails, an existing file stays as it is.
+    """
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with replacing(target) as part:
@@ -54,8 +58,7 @@ def download(remotes: Sequence[Remote], target: Path) -> None:
     except FetchError:
         raise
     except OSError as error:
-        advice = "set SKML_KALDA_DATA or data_home to a folder that can be written"
-        raise FetchError(f"cannot write the file ({error}): {advice}", path=target) from error
+        raise _not_writable(target, error) from error
 
 
 def _from_any(remotes: Sequence[Remote], part: IO[bytes], target: Path) -> None:
@@ -74,31 +77,34 @@ def _from_any(remotes: Sequence[Remote], part: IO[bytes], target: Path) -> None:
 
 
 class _NetworkError(Exception):
-    """A failure on the way, not of the local disk: both are OSError otherwise."""
+    """The network failed. An OSError alone may also mean that the disk failed."""
 
 
 def _transfer(remote: Remote, part: IO[bytes], name: str) -> str:
-    """Copy a remote file and give its sha256."""
+    """Copy a remote file and return its sha256."""
     digest, done = hashlib.sha256(), 0
-    try:
-        response = urlopen(
-            Request(remote.url, headers={"User-Agent": "skml_kalda"}), None, _TIMEOUT
-        )
-    except (OSError, ValueError) as error:
-        raise _NetworkError(str(error)) from error
-    with response:
+    with _open(remote.url) as response:
         while chunk := _receive(response):
             part.write(chunk)
             digest.update(chunk)
             done += len(chunk)
-            _show_progress(name, done, remote.size)
+            show_progress(name, done / 1e6, remote.size / 1e6, " MB")
             if done > remote.size:
                 break
-    _show_progress(name, done, remote.size, end=True)
+    show_progress(name, done / 1e6, remote.size / 1e6, " MB", end=True)
     if done != remote.size:
         more = "more than " if done > remote.size else ""
         raise FetchError(f"got {more}{min(done, remote.size)} of {remote.size} bytes")
     return digest.hexdigest()
+
+
+def _open(url: str, **headers: str) -> http.client.HTTPResponse:
+    try:
+        request = Request(url, headers={"User-Agent": "skml_kalda", **headers})
+        response: http.client.HTTPResponse = urlopen(request, None, _TIMEOUT)
+    except (OSError, ValueError) as error:
+        raise _NetworkError(str(error)) from error
+    return response
 
 
 def _receive(response: http.client.HTTPResponse) -> bytes:
@@ -114,13 +120,74 @@ def _check(found: str, remote: Remote, target: Path) -> None:
         raise FetchError(reason, path=target)
 
 
-def sha256_of(path: Path) -> str:
-    """Compute the sha256 of a file."""
+def resume(url: str, target: Path, *, md5: str, most_bytes: int) -> None:
+    """Download a file, unless it is there and intact, or continue a download that stopped.
+
+    Parameters
+    ----------
+    url : str
+        The address.
+    target : Path
+        The file. What has arrived is kept beside it, under a name that ends in ".part".
+    md5 : str
+        Checksum of the file.
+    most_bytes : int
+        A download is given up when it exceeds this.
+    """
+    if target.exists():
+        _check_md5(target, md5, target)
+        return
+    part = target.with_name(f"{target.name}.part")
+    try:
+        with part.open("ab") as stream:
+            _append(url, stream, target.name, most_bytes)
+        _check_md5(part, md5, target)
+        os.replace(part, target)
+    except FetchError:
+        part.unlink()
+        raise
+    except (http.client.HTTPException, _NetworkError) as error:
+        reason = f"the download from {url} stopped ({error}): run again to continue it"
+        raise FetchError(reason, path=target) from error
+    except OSError as error:
+        raise _not_writable(target, error) from error
+
+
+def _append(url: str, stream: IO[bytes], name: str, most_bytes: int) -> None:
+    """Append to a file what it lacks; a server that cannot continue starts the file anew."""
+    done = stream.tell()
+    try:
+        response = _open(url, **({"Range": f"bytes={done}-"} if done else {}))
+    except _NetworkError as error:
+        if done and getattr(error.__cause__, "code", None) == _NO_SUCH_RANGE:
+            return  # Nothing is missing, as far as the server knows; the checksum will tell.
+        raise
+    with response:
+        if response.status != http.client.PARTIAL_CONTENT:
+            stream.truncate(0)
+            done = 0
+        size = done + int(response.headers.get("Content-Length", most_bytes))
+        while chunk := _receive(response):
+            done += stream.write(chunk)
+            if done > most_bytes:
+                raise FetchError(f"got more than the {most_bytes} bytes expected", path=stream.name)
+            show_progress(name, done / 1e6, size / 1e6, " MB", end=done == size)
+    if "Content-Length" in response.headers and done < size:
+        raise _NetworkError(f"got {done} of {size} bytes")
+
+
+def _check_md5(path: Path, expected: str, target: Path) -> None:
     with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
+        found = hashlib.file_digest(stream, _md5).hexdigest()
+    if found != expected:
+        raise FetchError(f"wrong checksum: md5 is {found}, expected {expected}", path=target)
 
 
-def _show_progress(name: str, done: int, size: int, end: bool = False) -> None:
-    if sys.stderr.isatty():
-        text = f"\r{name}: {done / 1e6:.1f} of {size / 1e6:.1f} MB ({done / size:.0%})"
-        print(text, end="\n" if end else "", file=sys.stderr, flush=True)
+def _md5() -> Any:
+    # Against damage, not against forgery: the publisher states no other checksum.
+    return hashlib.md5(usedforsecurity=False)
+
+
+def _not_writable(target: Path, error: OSError) -> FetchError:
+    advice = "set SKML_KALDA_DATA or data_home to a folder that can be written"
+    return FetchError(f"cannot write the file ({error}): {advice}", path=target)

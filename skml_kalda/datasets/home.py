@@ -1,4 +1,4 @@
-"""Where data sets are kept."""
+"""The folders in which data sets are kept."""
 
 from __future__ import annotations
 
@@ -7,17 +7,15 @@ import sys
 from os import PathLike
 from pathlib import Path
 
-from ._source import OPENERS
-from .manifest import Manifest
-
-__all__ = ["BUNDLED", "find_file", "get_data_home"]
+from skml_kalda.datasets.files import OPENERS
+from skml_kalda.datasets.manifest import Manifest
 
 BUNDLED = Path(__file__).parent / "data"
 _SUFFIXES = (".arff", *(f".arff{suffix}" for suffix in OPENERS))
 
 
 def get_data_home(data_home: str | PathLike[str] | None = None) -> Path:
-    """Give the folder of data sets; it is made when something is first fetched.
+    """Return the folder of data sets. The first download creates it.
 
     Parameters
     ----------
@@ -49,7 +47,7 @@ def _cache_folder() -> Path:
 
 
 def find_file(manifest: Manifest, home: Path) -> Path | None:
-    """Find the file of a data set in the data home, else in the package."""
+    """Return the file of a data set, from the data home or else the package; None if absent."""
     folders = [home, home / manifest.task, BUNDLED]
     candidates = (folder / f"{manifest.file}{end}" for folder in folders for end in _SUFFIXES)
     return next((path for path in candidates if path.is_file()), None)

@@ -11,17 +11,16 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils import Bunch
 
-from ._errors import ArffError, FetchError
-from .arff import Arff, as_bunch, read_arff
-from .fetch import fetch, how_to_get
-from .home import BUNDLED, find_file, get_data_home
-from .manifest import Manifest, manifest_names, read_manifest
-
-__all__ = ["list_datasets", "load_dataset"]
+from skml_kalda.datasets.arff.read import Arff, as_bunch, read_arff
+from skml_kalda.datasets.errors import ArffError, FetchError
+from skml_kalda.datasets.fetch import fetch, how_to_get
+from skml_kalda.datasets.home import BUNDLED, find_file, get_data_home
+from skml_kalda.datasets.manifest import Manifest, manifest_names, read_manifest
+from skml_kalda.datasets.msrc import IMAGES_FOLDER, build_msrc
 
 
 def list_datasets() -> list[str]:
-    """Name the data sets that `load_dataset` knows.
+    """Return the names of the data sets that `load_dataset` knows.
 
     Examples
     --------
@@ -41,31 +40,39 @@ def load_dataset(
     return_X_y: bool = False,
     as_frame: bool = False,
 ) -> Any:
-    """Load a data set: from the data home, the package, a download, or built from its images.
+    """Load a data set from the data home, from the package, or by a download or build.
 
-    Its size and label cardinality are compared with its manifest each time.
+    Its size and label cardinality must agree with its manifest.
 
     Parameters
     ----------
     name : str
         One of `list_datasets`. emotions, yeast and scene come with the package.
     split : {None, "train", "test"}, default=None
-        All rows, or the published training or test part of a data set that comes with the package
-        (always taken from there: the rows of other copies may be in another order).
+        All rows, or the published training or test part of a data set that comes with the package.
+        The parts are always read from the package, because other copies may order the rows
+        differently.
     data_home : path-like, optional
-        Where data sets are kept, see `get_data_home`.
+        The folder of data sets. See `get_data_home`.
     download : bool, default=True
-        Whether the file may be downloaded if it is nowhere to be found.
+        Whether to download the file if it is not found.
     return_X_y : bool, default=False
         Whether to return ``(data, target)`` instead of a Bunch.
     as_frame : bool, default=False
-        Whether data and target are pandas objects.
+        Whether to return data and target as pandas objects.
 
     Returns
     -------
     Bunch or tuple
         ``data``, ``target``, ``feature_names`` and ``target_names`` as from `load_arff`, ``frame``
-        (data and target together, if `as_frame`) and ``DESCR``, the card of the data set.
+        (data and target together, if `as_frame`) and ``DESCR``, a description of the data set.
+
+    Raises
+    ------
+    FetchError
+        If the data set is not here and cannot be downloaded. The message says how to get it.
+    ArffError
+        If the file cannot be read, or is not the one that the manifest describes.
 
     Examples
     --------
@@ -94,7 +101,7 @@ def _rows(manifest: Manifest, split: str | None) -> slice:
     if split not in {None, "train", "test"}:
         raise ValueError(f'split must be None, "train" or "test", not {split!r}')
     if split is not None and not manifest.n_train:
-        raise ValueError(f"split={split!r}: {manifest.name} has no published parts, take None")
+        raise ValueError(f"split={split!r}: {manifest.name} has no published parts; use split=None")
     parts = {None: slice(None), "train": slice(manifest.n_train)}
     return parts.get(split, slice(manifest.n_train, None))
 
@@ -112,8 +119,6 @@ def _locate(manifest: Manifest, home: Path, download: bool, split: str | None) -
 
 
 def _build(manifest: Manifest, home: Path) -> Path | None:
-    from .msrc import IMAGES_FOLDER, build_msrc
-
     images = home / IMAGES_FOLDER
     if not images.is_dir():
         return None

@@ -1,23 +1,19 @@
-"""Manifests: what is known of each data set."""
+"""Manifests: one TOML file per data set, with what is known about it."""
 
 from __future__ import annotations
 
-import difflib
 import tomllib
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Manifest", "Remote", "manifest_names", "read_manifest"]
-
-_IN_PACKAGE = Path(__file__).parent / "manifests"
-_IN_CHECKOUT = Path(__file__).parents[2] / "data_manifests"
+from skml_kalda._core.names import did_you_mean
 
 
 @dataclass(frozen=True)
 class Remote:
-    """An address of a file, and how to know that it arrived whole."""
+    """The address of a file, and the checksum and size that a complete download has."""
 
     url: str
     sha256: str
@@ -26,7 +22,7 @@ class Remote:
 
 @dataclass(frozen=True)
 class Manifest:
-    """What is known of a data set; what is not known is the word "unknown"."""
+    """What is known about a data set; a field that is not known holds the word "unknown"."""
 
     name: str
     title: str
@@ -36,7 +32,7 @@ class Manifest:
     K: int
     cardinality: Decimal | str
     labels: int
-    """How many attributes are labels: the first for n, the last for -n; 0 for one class."""
+    """Number of label attributes: n for the first n, -n for the last n, 0 for one class."""
     file: str
     origin: str
     licence: str
@@ -44,11 +40,11 @@ class Manifest:
     n_train: int = 0
     """Rows of the published training part, which come first; 0 if there is none."""
     build: str = ""
-    """The command that makes the file."""
+    """The command that builds the file."""
     sources: tuple[Remote, ...] = ()
 
     def describe(self) -> str:
-        """Give the card of the data set."""
+        """Return a card of the data set as text."""
         part = f", published training part: the first {self.n_train} rows" if self.n_train else ""
         addresses = [f"    {s.url}\n      sha256 {s.sha256}, {s.size} bytes" for s in self.sources]
         lines = [
@@ -74,22 +70,27 @@ class Manifest:
 
 def read_manifest(name: str) -> Manifest:
     """Read the manifest of a data set."""
-    path = _folder() / f"{name}.toml"
-    if name not in manifest_names():
-        near = difflib.get_close_matches(name, manifest_names(), n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
+    known = manifest_names()
+    if name not in known:
+        hint = did_you_mean(name, known)
         raise ValueError(f"name {name!r} is not a data set{hint} (list_datasets() names them)")
+    text = (_folder() / f"{name}.toml").read_text("utf-8")
     # Decimals keep the digits that were published: the cardinality is checked to just these.
-    fields: dict[str, Any] = tomllib.loads(path.read_text("utf-8"), parse_float=Decimal)
+    fields: dict[str, Any] = tomllib.loads(text, parse_float=Decimal)
     sources = tuple(Remote(**source) for source in fields.pop("sources", []))
     return Manifest(name=name, **{"file": name, **fields}, sources=sources)
 
 
 def manifest_names() -> list[str]:
-    """Name the data sets that have a manifest."""
+    """Return the names of the data sets that have a manifest."""
     return sorted(path.stem for path in _folder().glob("*.toml"))
 
 
 def _folder() -> Path:
-    # An editable install has no copy of the manifests inside the package.
-    return _IN_PACKAGE if _IN_PACKAGE.is_dir() else _IN_CHECKOUT
+    """Return the manifests' folder: inside the package, or in the checkout if not installed there.
+
+    The wheel holds a copy of the manifests; an editable install does not.
+    """
+    here = Path(__file__).parent
+    in_package = here / "manifests"
+    return in_package if in_package.is_dir() else here.parents[1] / "data_manifests"

@@ -1,14 +1,15 @@
 """Build msrc-mom and msrc-sift from the MSRC v2 images and their pixel ground truth.
 
-The images are those of Microsoft Research Cambridge, under their own, non-commercial licence: they
-are not part of this package, and what is built from them stays under that licence.
+The images belong to Microsoft Research Cambridge and have a non-commercial licence. They are not
+part of this package, and what is built from them stays under that licence. Reading them needs
+Pillow, and msrc-sift needs OpenCV: both come with the extra ``msrc``.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from importlib import import_module
+from io import BytesIO
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -16,19 +17,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._bmp import read_bmp
-from ._errors import ArffError
-from .write import save_arff
-
-__all__ = ["IMAGES_FOLDER", "build_msrc"]
+from skml_kalda._core.extras import required
+from skml_kalda.datasets.arff.write import save_arff
+from skml_kalda.datasets.errors import ArffError
+from skml_kalda.datasets.progress import announce, counted
 
 IMAGES_FOLDER = "MSRC_ObjCategImageDatabase_v2"
 GRID = 8
 N_WORDS = 240
 STEP, SIZE = 8, 16
 
-# The colours of the classes in the ground truth, as in the index of the data set. Public loaders
-# agree on all of them; horse and mountain have few images and many loaders leave them out.
+# The colours of the classes in the ground truth, as the index of the data set lists them. Public
+# loaders agree on all of them; many leave out horse and mountain, which have few images.
 COLOURS = {
     "building": (128, 0, 0),
     "grass": (0, 128, 0),
@@ -55,6 +55,7 @@ COLOURS = {
     "boat": (192, 64, 0),
 }
 _VOID = (0, 0, 0)
+_BUILDING = "building the MSRC data sets"
 
 Image = NDArray[np.uint8]
 
@@ -64,17 +65,17 @@ def build_msrc(
     folder: str | PathLike[str],
     names: Sequence[str] = ("msrc-mom", "msrc-sift"),
 ) -> list[Path]:
-    """Build the data sets from a folder that holds NAME.bmp and NAME_GT.bmp, at any depth.
+    """Build the data sets from a folder that contains NAME.bmp and NAME_GT.bmp, at any depth.
 
     Parameters
     ----------
     images : path-like
         The folder of images.
     folder : path-like
-        Where the ARFF files go.
+        The folder to write the ARFF files into.
     names : sequence of str
         "msrc-mom" (mean and variance of R, G, B over an 8 × 8 grid) and "msrc-sift" (counts of 240
-        visual words of dense SIFT, which needs OpenCV: the extra ``msrc``).
+        visual words of dense SIFT).
 
     Returns
     -------
@@ -84,8 +85,8 @@ def build_msrc(
     builders: dict[str, Callable[[list[Image]], tuple[Any, list[str]]]]
     builders = {"msrc-mom": _moments, "msrc-sift": _visual_words}
     pairs = _pairs(Path(images))
-    pixels = [read_bmp(image) for image, _ in pairs]
-    labels = np.array([_classes(truth) for _, truth in pairs])
+    pixels = [read_image(image) for image, _ in counted(pairs, "reading images")]
+    labels = np.array([_classes(truth) for _, truth in counted(pairs, "reading ground truth")])
     written = []
     for name in names:
         data, feature_names = builders[name](pixels)
@@ -103,8 +104,19 @@ def build_msrc(
     return written
 
 
+def read_image(path: Path) -> Image:
+    """Return the pixels of a BMP file, of shape (height, width, 3), in the order R, G, B."""
+    pillow = required("PIL.Image", by=_BUILDING, extra="msrc", library="Pillow")
+    content = BytesIO(path.read_bytes())
+    try:
+        with pillow.open(content, formats=["BMP"]) as image:
+            return np.array(image.convert("RGB"))
+    except (OSError, ValueError, pillow.DecompressionBombError) as error:
+        raise ArffError(f"not a BMP image, or a damaged one ({error})", path=path) from error
+
+
 def _pairs(images: Path) -> list[tuple[Path, Path]]:
-    """Find each image and its ground truth, in the order of their names."""
+    """Return each image with its ground truth, in the order of their names."""
     found = {path.stem: path for path in sorted(images.rglob("*.bmp"))}
     truths = {stem: path for stem, path in found.items() if stem.endswith("_GT")}
     if not truths:
@@ -116,8 +128,8 @@ def _pairs(images: Path) -> list[tuple[Path, Path]]:
 
 
 def _classes(truth: Path) -> list[int]:
-    """Tell for each class whether it is in the ground truth."""
-    present = set(map(tuple, np.unique(read_bmp(truth).reshape(-1, 3), axis=0).tolist()))
+    """Return for each class whether the ground truth shows it."""
+    present = set(map(tuple, np.unique(read_image(truth).reshape(-1, 3), axis=0).tolist()))
     unknown = present.difference(COLOURS.values(), [_VOID])
     if unknown:
         warnings.warn(f"{truth}: no class has the colours {sorted(unknown)}", stacklevel=2)
@@ -125,7 +137,7 @@ def _classes(truth: Path) -> list[int]:
 
 
 def _moments(images: Iterable[Image]) -> tuple[NDArray[np.float64], list[str]]:
-    """Give the mean and variance of R, G, B in each cell of a grid."""
+    """Return the mean and variance of R, G, B in each cell of a grid."""
     names = [
         f"b{row}{column}_{moment}_{channel}"
         for row in range(GRID)
@@ -143,21 +155,21 @@ def _moments_of(image: Image) -> NDArray[np.float64]:
 
 
 def _visual_words(images: list[Image]) -> tuple[NDArray[np.int64], list[str]]:
-    """Count for each image how often each word of a common vocabulary comes up."""
+    """Count how often each word of a common vocabulary occurs in each image."""
     from sklearn.cluster import MiniBatchKMeans
 
-    descriptors = [_dense_sift(image) for image in images]
+    descriptors = [_dense_sift(image) for image in counted(images, "msrc-sift: descriptors")]
+    announce(f"msrc-sift: learning {N_WORDS} words from {sum(map(len, descriptors))} descriptors")
     words = MiniBatchKMeans(N_WORDS, random_state=0, n_init=1).fit(np.concatenate(descriptors))
-    counts = [np.bincount(words.predict(one), minlength=N_WORDS) for one in descriptors]
+    counts = [
+        np.bincount(words.predict(one), minlength=N_WORDS)
+        for one in counted(descriptors, "msrc-sift: words")
+    ]
     return np.array(counts), [f"w{i}" for i in range(N_WORDS)]
 
 
 def _dense_sift(image: Image) -> NDArray[np.float32]:
-    try:
-        cv2: Any = import_module("cv2")
-    except ImportError as error:
-        reason = 'msrc-sift needs OpenCV: pip install "skml-kalda[msrc]"'
-        raise ImportError(reason) from error
+    cv2 = required("cv2", by=_BUILDING, extra="msrc", library="OpenCV")
     height, width = image.shape[:2]
     points = [
         cv2.KeyPoint(x, y, SIZE)

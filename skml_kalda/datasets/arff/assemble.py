@@ -1,4 +1,4 @@
-"""Cells to the arrays of a data set."""
+"""Turn cells into the arrays of a data set."""
 
 from __future__ import annotations
 
@@ -8,40 +8,37 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from ._blocks import Entries
-from ._columns import Columns
-from ._layout import Layout
-
-__all__ = ["FeatureMap", "GrowingArray", "as_target", "dense_parts", "sparse_parts"]
+from skml_kalda.datasets.arff.bulk import Entries
+from skml_kalda.datasets.arff.columns import Columns
+from skml_kalda.datasets.arff.layout import Layout
 
 
 class FeatureMap:
-    """Where each attribute goes among the columns of the data."""
+    """The columns of the data that each attribute fills."""
 
     def __init__(self, layout: Layout) -> None:
         self.first = np.full(len(layout.attributes), -1)
-        """The first column of each attribute, -1 for no feature."""
+        """The first column of each attribute, -1 if it is no feature."""
         self.width = np.ones(len(layout.attributes), np.int64)
         self.one_hot = np.zeros(len(layout.attributes), bool)
         self.names: list[str] = []
         for i in layout.features:
-            attribute = layout.attributes[i]
+            names = layout.column_names(i)
             self.first[i] = len(self.names)
             self.one_hot[i] = layout.one_hot(i)
-            self.width[i] = len(attribute.categories) if self.one_hot[i] else 1
-            names = [f"{attribute.name}={category}" for category in attribute.categories]
-            self.names += names if self.one_hot[i] else [attribute.name]
+            self.width[i] = len(names)
+            self.names += names
 
 
 class GrowingArray:
-    """Rows appended in place: a list of blocks joined at the end would be held twice."""
+    """An array that grows in place. Joining a list of blocks would need twice the memory."""
 
     def __init__(self, n_columns: int, dtype: type) -> None:
         self._rows: NDArray[Any] = np.empty((0, n_columns), dtype)
         self._size = 0
 
     def append(self, block: NDArray[Any]) -> None:
-        """Add the rows of a block."""
+        """Append the rows of a block."""
         size = self._size + len(block)
         if size > len(self._rows):
             self._resize(size + size // 8)
@@ -49,7 +46,7 @@ class GrowingArray:
         self._size = size
 
     def finish(self) -> NDArray[Any]:
-        """Give the rows without spare room."""
+        """Return the rows without spare room."""
         self._resize(self._size)
         return self._rows
 
@@ -68,10 +65,10 @@ def dense_parts(
     plain = [i for i in layout.features if not features.one_hot[i]]
     data[:, features.first[plain]] = cells[:, plain]
     for i in np.flatnonzero(features.one_hot):
-        columns = np.arange(features.width[i])
-        indicator = (cells[:, [i]] == columns).astype(float)
-        indicator[np.isnan(cells[:, i])] = np.nan
-        data[:, features.first[i] + columns] = indicator
+        first, missing = features.first[i], np.isnan(cells[:, i])
+        here = np.flatnonzero(~missing)
+        data[here, first + cells[here, i].astype(np.int64)] = 1
+        data[missing, first : first + features.width[i]] = np.nan
     return data, labels
 
 
@@ -92,7 +89,7 @@ def sparse_parts(
 
 
 def as_target(labels: Any, layout: Layout, sparse_labels: bool) -> Any:
-    """Give labels as the user asked for them: the names of classes, or indicators."""
+    """Return the labels in the form the user asked for: names of classes, or indicators."""
     if sparse_labels and not layout.single:
         return csr_matrix(labels)
     labels = labels if isinstance(labels, np.ndarray) else labels.toarray()
@@ -102,13 +99,13 @@ def as_target(labels: Any, layout: Layout, sparse_labels: bool) -> Any:
 
 
 def _as_slice(positions: tuple[int, ...]) -> slice | list[int]:
-    """Give a run of positions as a slice, which costs no copy."""
+    """Return consecutive positions as a slice, which makes no copy."""
     run = slice(positions[0], positions[-1] + 1)
     return run if len(positions) == run.stop - run.start else list(positions)
 
 
 def _with_omitted(entries: Entries, columns: Columns, features: FeatureMap) -> Entries:
-    """Name the nominal cells that a row leaves out, where that does not stand for zero."""
+    """Add the nominal cells that sparse rows leave out and that do not stand for zero."""
     named = np.flatnonzero((columns.omitted != 0) | features.one_hot)
     if not named.size:
         return entries

@@ -1,4 +1,4 @@
-"""Blocks of data rows to cells, in bulk where the text is plain, row by row where it is not."""
+"""Read blocks of plain data rows in bulk. `rowwise` reads the others."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ._columns import Columns
-from ._numbers import Ints, Tokens, tokenize
-
-__all__ = ["Entries", "dense_block", "sparse_block", "tidy"]
+from skml_kalda.datasets.arff.columns import Columns
+from skml_kalda.datasets.arff.tokens import Ints, Tokens, tokenize
 
 _SPACE_AROUND = re.compile(rb"[ \t]*([{},\n])[ \t]*")
 _SPACES = re.compile(rb"[ \t]+")
+_SPACE_BEYOND_ASCII = re.compile(r"[^\S\x00-\x7f]")
+_ODD_SPACES = b"\x0b\x0c\x1c\x1d\x1e\x1f"
 _DIGITS_OF_INDEX = 8
 
 
 class Entries(NamedTuple):
-    """The cells that a block of sparse rows names."""
+    """The cells that a block of sparse rows lists."""
 
     n_rows: int
     row: Ints
@@ -28,15 +28,15 @@ class Entries(NamedTuple):
 
 
 def tidy(block: bytes) -> bytes:
-    """Take blank lines, comments and needless spaces out of a block without quotes."""
+    """Remove blank lines, comments and needless spaces from a block without quotes."""
     block = _SPACE_AROUND.sub(rb"\1", _SPACES.sub(b" ", b"\n" + block))
     lines = [line for line in block.split(b"\n") if line and not line.startswith(b"%")]
     return b"\n".join([*lines, b""])
 
 
 def dense_block(block: bytes, columns: Columns) -> NDArray[np.float64] | None:
-    """Read dense rows in bulk; None where a row takes a closer look."""
-    if _needs_a_closer_look(block):
+    """Read dense rows in bulk; None if a row needs a closer look."""
+    if not _is_plain(block, columns, _ODD_SPACES + b" \t{}"):
         return None
     n_columns = columns.n_attributes
     tokens = tokenize(block, b",\n")
@@ -48,8 +48,8 @@ def dense_block(block: bytes, columns: Columns) -> NDArray[np.float64] | None:
 
 
 def sparse_block(block: bytes, columns: Columns) -> Entries | None:
-    """Read sparse rows in bulk; None where a row takes a closer look."""
-    if _needs_a_closer_look(block):
+    """Read sparse rows in bulk; None if a row needs a closer look."""
+    if not _is_plain(block, columns, _ODD_SPACES + b"\t"):
         return None
     tokens = tokenize(block, b"{ ,}\n")
     kind = tokens.kind[tokens.delimiter]
@@ -67,9 +67,21 @@ def sparse_block(block: bytes, columns: Columns) -> Entries | None:
     return None if value is None else Entries(row_end.size, row, index, value)
 
 
-def _needs_a_closer_look(block: bytes) -> bool:
-    # A NUL would be lost at the end of a fixed-width string.
-    return b"'" in block or b'"' in block or b"\0" in block
+def _is_plain(block: bytes, columns: Columns, odd: bytes) -> bool:
+    """Whether a block has no quotes and comments, and no odd characters where any text may be."""
+    # A fixed-width string of NumPy drops a NUL at its end.
+    odd = b"'\"\0" + (odd if columns.has_text else b"")
+    if any(char in block for char in odd) or block.startswith(b"%") or b"\n%" in block:
+        return False
+    return not columns.has_text or _is_plain_text(block)
+
+
+def _is_plain_text(block: bytes) -> bool:
+    """Whether a block is UTF-8, without spaces of other scripts."""
+    try:
+        return block.isascii() or not _SPACE_BEYOND_ASCII.search(block.decode())
+    except UnicodeDecodeError:
+        return False
 
 
 def _indices(tokens: Tokens, key: Ints, n_attributes: int) -> Ints | None:
@@ -84,7 +96,7 @@ def _indices(tokens: Tokens, key: Ints, n_attributes: int) -> Ints | None:
 
 
 def _followers() -> NDArray[np.int8]:
-    """Tell for each two delimiters if they follow with no word (1) or a word (2) between."""
+    """Return for each pair of delimiters 1 if no word may stand between, 2 if one must, else 0."""
     follows = np.zeros((256, 256), np.int8)
     for pair in (b"\n{", b"{}", b"}\n"):
         follows[tuple(pair)] = 1

@@ -1,4 +1,4 @@
-"""How the cells of a data section are read, attribute by attribute."""
+"""How the cells of each attribute become numbers."""
 
 from __future__ import annotations
 
@@ -9,12 +9,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ._errors import ArffError
-from ._layout import Layout
-from ._numbers import WIDEST, Ints, Tokens
-from ._quoting import shown
-
-__all__ = ["Columns", "Nominal"]
+from skml_kalda.datasets.arff.layout import Layout
+from skml_kalda.datasets.arff.quoting import is_plain, shown
+from skml_kalda.datasets.arff.tokens import WIDEST, Ints, Tokens
+from skml_kalda.datasets.errors import ArffError
 
 NUMERIC, IGNORED = 0, -1
 
@@ -29,68 +27,104 @@ class Nominal:
     values: tuple[float, ...]
 
     def read(self, tokens: Tokens, token: Ints) -> NDArray[np.float64] | None:
-        """Give the numbers of the tokens, ``?`` as NaN; None where one is not declared."""
-        names, values = self._lookup
-        width = names.dtype.itemsize + 1
-        if width > WIDEST:
+        """Return the numbers of the tokens, NaN for ``?``; None if one is not declared."""
+        if self._lookup is None:
             return None
-        strings = tokens.strings(token, width)
+        names, values = self._lookup
+        strings = tokens.strings(token, names.dtype.itemsize + 1)
         place = np.searchsorted(names, strings)
         place[place == names.size] = 0
         return values[place] if (names[place] == strings).all() else None
 
+    def number(self, text: str | None) -> float | None:
+        """Return the number of a category, NaN for a missing one; None if it is not declared."""
+        return self._numbers.get(text)
+
     @cached_property
-    def numbers(self) -> dict[str | None, float]:
-        """What each category stands for; None, a missing value, for NaN."""
+    def _numbers(self) -> dict[str | None, float]:
         return {None: np.nan, **dict(zip(self.categories, self.values, strict=True))}
 
     @cached_property
-    def _lookup(self) -> tuple[NDArray[np.bytes_], NDArray[np.float64]]:
-        # An unquoted ? is a missing value even where a category is called so.
-        known = {c.encode(): v for c, v in zip(self.categories, self.values, strict=True)}
+    def _lookup(self) -> tuple[NDArray[np.bytes_], NDArray[np.float64]] | None:
+        """The sorted categories that need no quotes, with their numbers; None if one is long."""
+        words = zip(self.categories, self.values, strict=True)
+        # `bulk` leaves rows with a NUL to `rowwise`: NumPy drops it at the end of a string.
+        known = {w.encode(): value for w, value in words if is_plain(w) and "\0" not in w}
+        # An unquoted ? is a missing value, even if a category has this name.
         known[b"?"] = np.nan
+        if max(map(len, known)) >= WIDEST:
+            return None
         names = sorted(known)
         return np.array(names), np.array([known[name] for name in names])
 
 
+class Words:
+    """Free text. Each different text gets the next number, from 1."""
+
+    def __init__(self) -> None:
+        self.values = (0.0,)
+        # Hashes instead of the texts, which may be long.
+        self._numbers: dict[int, float] = {hash(None): np.nan}
+
+    def read(self, tokens: Tokens, token: Ints) -> NDArray[np.float64] | None:
+        """Return the numbers of the tokens, NaN for ``?``; None if one needs a closer look."""
+        lengths = tokens.lengths(token)
+        width = int(lengths.max(initial=1))
+        if width > WIDEST or not lengths.all():
+            return None
+        words, place = np.unique(tokens.strings(token, width), return_inverse=True)
+        try:
+            texts = [None if word == b"?" else word.decode() for word in words.tolist()]
+        except UnicodeDecodeError:
+            return None
+        return np.array([self.number(text) for text in texts], float)[place]
+
+    def number(self, text: str | None) -> float:
+        """Return the number of a text, NaN for a missing one."""
+        return self._numbers.setdefault(hash(text), float(len(self._numbers)))
+
+
 class Columns:
-    """The attributes grouped by the way their cells are read."""
+    """The attributes, grouped by the way their cells are read."""
 
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
         self.n_attributes = len(layout.attributes)
-        groups: dict[Nominal, int] = {}
+        groups: dict[Nominal | Words, int] = {}
         self.group = np.full(self.n_attributes, IGNORED)
-        """For each attribute NUMERIC, IGNORED, or from 1 the number of its nominal group."""
+        """For each attribute NUMERIC, IGNORED, or from 1 the number of its group of words."""
         for i in (*layout.features, *layout.labels):
-            self.group[i] = NUMERIC
-            if categories := layout.attributes[i].categories:
-                nominal = Nominal(categories, _values(layout, i))
-                self.group[i] = groups.setdefault(nominal, len(groups) + 1)
-        self.nominal = list(groups)
-        self._readers: list[_Reader] = [Tokens.numbers, *(nominal.read for nominal in groups)]
+            words = _words(layout, i)
+            self.group[i] = NUMERIC if words is None else groups.setdefault(words, len(groups) + 1)
+        self.words = list(groups)
+        self._readers: list[_Reader] = [Tokens.numbers, *(words.read for words in groups)]
+        self._ignored = np.flatnonzero(self.group == IGNORED)
+        self.has_text = bool(self._ignored.size) or any(isinstance(w, Words) for w in groups)
+        """Whether some cells may contain any text."""
         self.is_label = np.isin(np.arange(self.n_attributes), layout.labels)
         self.omitted = np.array([self._omitted(group) for group in self.group])
         """What a cell left out of a sparse row stands for: zero, or the first category."""
 
     def read_table(self, tokens: Tokens, n_rows: int) -> NDArray[np.float64] | None:
-        """Read tokens that fill a table in bulk; None where it takes a closer look."""
+        """Read tokens that fill a table; None if a row needs a closer look."""
         shape = (n_rows, self.n_attributes)
         cells = tokens.numbers(wanted=np.broadcast_to(self.group == NUMERIC, shape).ravel())
         if cells is None:
             return None
         cells = cells.reshape(shape)
         first = np.arange(n_rows)[:, None] * self.n_attributes
-        for number, nominal in enumerate(self.nominal, 1):
+        for number, words in enumerate(self.words, 1):
             columns = np.flatnonzero(self.group == number)
-            part = nominal.read(tokens, (first + columns).ravel())
+            part = words.read(tokens, (first + columns).ravel())
             if part is None:
                 return None
             cells[:, columns] = part.reshape(n_rows, columns.size)
+        if not tokens.lengths((first + self._ignored).ravel()).all():
+            return None
         return cells if self._are_labels(cells[:, self.is_label]) else None
 
     def read(self, tokens: Tokens, token: Ints, column: Ints) -> NDArray[np.float64] | None:
-        """Read tokens of the given columns in bulk; None where it takes a closer look."""
+        """Read tokens of the given columns; None if one needs a closer look."""
         group = self.group[column]
         cells = np.zeros(token.size)
         for number, read in enumerate(self._readers):
@@ -106,40 +140,41 @@ class Columns:
         return bool(good.all())
 
     def cell(self, i: int, text: str | None) -> float:
-        """Read one cell, with the reason where that cannot be done."""
+        """Read one cell; raise an ArffError with the reason if that is not possible."""
         group = self.group[i]
         if group == IGNORED:
             return 0.0
         name = shown(self.layout.attributes[i].name)
         if self.is_label[i] and text is None:
             raise ArffError(f"the label {name} is missing")
-        value = _number(name, text) if group == NUMERIC else self._category(i, text)
+        value = _number(name, text) if group == NUMERIC else self.words[group - 1].number(text)
+        if value is None:
+            raise ArffError(f"{shown(str(text))} is not a declared category of {name}")
         if self.is_label[i] and not self.layout.single and value not in (0.0, 1.0):
             raise ArffError(f"the label {name} is {value:g}, neither 0 nor 1")
         return value
 
     def _omitted(self, group: int) -> float:
-        return self.nominal[group - 1].values[0] if group > NUMERIC else 0.0
-
-    def _category(self, i: int, text: str | None) -> float:
-        numbers = self.nominal[self.group[i] - 1].numbers
-        if text not in numbers:
-            name = shown(self.layout.attributes[i].name)
-            raise ArffError(f"{shown(str(text))} is not a declared category of {name}")
-        return numbers[text]
+        return self.words[group - 1].values[0] if group > NUMERIC else 0.0
 
 
-def _values(layout: Layout, i: int) -> tuple[float, ...]:
+def _words(layout: Layout, i: int) -> Nominal | Words | None:
+    """Return the words of a nominal or string attribute, None for a numeric one."""
+    attribute = layout.attributes[i]
+    if attribute.kind == "string":
+        return Words()
+    if not attribute.categories:
+        return None
     values = layout.values(i)
-    positions = range(len(layout.attributes[i].categories))
-    return tuple(map(float, positions if values is None else values))
+    positions = range(len(attribute.categories))
+    return Nominal(attribute.categories, tuple(map(float, positions if values is None else values)))
 
 
 def _number(name: str, text: str | None) -> float:
     if text is None:
         return np.nan
     try:
-        # float() also knows "1_000" and digits of other scripts, which are no ARFF numbers.
+        # float() also reads "1_000" and the digits of other scripts, which ARFF does not know.
         if "_" in text or not text.isascii():
             raise ValueError
         return float(text)

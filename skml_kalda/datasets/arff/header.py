@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ._errors import ArffError
-from ._quoting import scan_values, scan_word, shown
-from ._source import Source
-
-__all__ = ["Attribute", "Header", "read_header"]
+from skml_kalda.datasets.arff.quoting import scan_values, scan_word, shown
+from skml_kalda.datasets.arff.source import Source
+from skml_kalda.datasets.errors import ArffError
 
 _NUMERIC = frozenset({"numeric", "real", "integer"})
 
@@ -24,14 +22,14 @@ class Attribute:
 
 @dataclass(frozen=True)
 class Header:
-    """The name of the relation and its attributes."""
+    """The name of the relation, and its attributes."""
 
     relation: str
     attributes: tuple[Attribute, ...]
 
 
 def read_header(source: Source) -> Header:
-    """Read up to and with the ``@data`` line."""
+    """Read up to the ``@data`` line, and including it."""
     relation: str | None = None
     attributes: dict[str, Attribute] = {}
     while True:
@@ -50,7 +48,7 @@ def read_header(source: Source) -> Header:
 
 
 def _declaration(source: Source) -> tuple[str, str]:
-    """Give the next line that says something, as its keyword and the rest."""
+    """Return the next line that is no comment and not empty, as keyword and rest."""
     while (line := source.readline()) is not None:
         if line.lstrip().startswith(b"%"):
             continue
@@ -71,7 +69,7 @@ def _out_of_place(keyword: str) -> str:
 
 
 def _relation(text: str) -> str:
-    # Weka asks for quotes around a name with spaces; files in the wild do without.
+    # Weka requires quotes around a name with spaces, but many files have none.
     return scan_word(text)[0] if text.startswith(("'", '"')) else text
 
 

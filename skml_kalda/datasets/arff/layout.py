@@ -5,24 +5,23 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from os import PathLike
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
-
-from ._errors import ArffError
-from ._header import Attribute, Header
-from ._mulan import read_label_names
-from ._quoting import shown
-from ._source import arff_stem
-
-__all__ = ["MEKA_OPTION", "Labels", "Layout", "find_layout"]
+from skml_kalda.datasets.arff.header import Attribute, Header
+from skml_kalda.datasets.arff.mulan import read_label_names
+from skml_kalda.datasets.arff.quoting import shown
+from skml_kalda.datasets.arff.source import arff_stem
+from skml_kalda.datasets.errors import ArffError
 
 Labels = str | PathLike[str] | Sequence[str] | int | None
 
-_TRUTH = {"0": 0.0, "1": 1.0, "false": 0.0, "true": 1.0}
 MEKA_OPTION = re.compile(r"(?:^|[\s:])-C\s+(-?[0-9]{1,9})(?:\s|$)")
+MOST_CATEGORIES = 1000
+"""The most categories of a feature that are one-hot encoded."""
+_TRUTH = {"0": 0.0, "1": 1.0, "false": 0.0, "true": 1.0}
+_OPPOSITES = {"yes": "no", "y": "n", "true": "false", "t": "f", "1": "-1"}
 
 
 @dataclass(frozen=True)
@@ -39,18 +38,42 @@ class Layout:
         """Whether a feature needs a column per category."""
         return bool(self.attributes[i].categories) and self.values(i) is None
 
-    def values(self, i: int) -> NDArray[np.float64] | None:
-        """Give the number each category stands for; None where it stands for its position."""
+    def values(self, i: int) -> tuple[float, ...] | None:
+        """Return the number each category stands for; None if it stands for its position."""
         categories = self.attributes[i].categories
-        if i in self.labels:
-            return None if self.single else np.array([_TRUTH[c.lower()] for c in categories])
-        return np.array(categories, float) if set(categories) <= {"0", "1"} else None
+        if i in self._label_positions:
+            return None if self.single else tuple(_TRUTH[c.lower()] for c in categories)
+        if _are_zero_one(categories):
+            return tuple(map(float, categories))
+        if len(categories) == 2:
+            return tuple(float(category == _positive(*categories)) for category in categories)
+        return None
+
+    def column_names(self, i: int) -> list[str]:
+        """Return the names of the columns that a feature takes."""
+        name, categories = self.attributes[i].name, self.attributes[i].categories
+        if _are_zero_one(categories):
+            return [name]
+        named = [_positive(*categories)] if len(categories) == 2 else categories
+        return [f"{name}={category}" for category in named]
+
+    @cached_property
+    def _label_positions(self) -> frozenset[int]:
+        return frozenset(self.labels)
 
 
-def find_layout(
-    header: Header, path: Path, labels: Labels, nominal: str, ignore: Iterable[str]
-) -> Layout:
-    """Settle the roles of the attributes, with every complaint that needs no data."""
+def _are_zero_one(categories: Iterable[str]) -> bool:
+    """Whether the categories are numbers as they stand. Those of a numeric attribute are none."""
+    return {"0", "1"}.issuperset(categories)
+
+
+def _positive(first: str, second: str) -> str:
+    """Return the category of two that stands for 1: the affirmative one, or else the second."""
+    return first if _OPPOSITES.get(first.lower()) == second.lower() else second
+
+
+def find_layout(header: Header, path: Path, labels: Labels, ignore: Iterable[str]) -> Layout:
+    """Decide which attributes are labels and which are features."""
     attributes = header.attributes
     positions = {attribute.name: i for i, attribute in enumerate(attributes)}
     ignored = set(_positions(positions, list(ignore), path, "ignore"))
@@ -63,8 +86,27 @@ def find_layout(
             raise ArffError(reason, path=path)
     taken = ignored.union(chosen)
     features = [i for i in range(len(attributes)) if i not in taken]
-    _check_features([attributes[i] for i in features], path, nominal)
     return Layout(attributes, tuple(features), tuple(chosen), single)
+
+
+def check_features(layout: Layout, path: Path, nominal: str) -> None:
+    """Raise an error unless every feature can be turned into numbers."""
+    if not layout.features:
+        reason = "no feature is left: every attribute is a label or left out"
+        raise ArffError(reason, path=path)
+    for i in layout.features:
+        attribute = layout.attributes[i]
+        name, n_categories = shown(attribute.name), len(attribute.categories)
+        if attribute.kind in {"string", "date"}:
+            advice = f"leave it out with ignore=[{name}]"
+            raise ArffError(f"the feature {name} is a {attribute.kind}: {advice}", path=path)
+        if nominal == "error" and not _are_zero_one(attribute.categories):
+            advice = f'use nominal="onehot" or ignore=[{name}]'
+            raise ArffError(f"the feature {name} is nominal: {advice}", path=path)
+        if n_categories > MOST_CATEGORIES:
+            reason = f"the feature {name} has {n_categories} categories, and at most"
+            advice = f"{MOST_CATEGORIES} are one-hot encoded: leave it out with ignore=[{name}]"
+            raise ArffError(f"{reason} {advice}", path=path)
 
 
 def _is_indicator(attribute: Attribute) -> bool:
@@ -73,23 +115,10 @@ def _is_indicator(attribute: Attribute) -> bool:
     return attribute.kind == "numeric"
 
 
-def _check_features(features: list[Attribute], path: Path, nominal: str) -> None:
-    if not features:
-        raise ArffError("every attribute is a label: no feature is left", path=path)
-    for attribute in features:
-        name = shown(attribute.name)
-        if attribute.kind in {"string", "date"}:
-            advice = f"leave it out with ignore=[{name}]"
-            raise ArffError(f"the feature {name} is a {attribute.kind}: {advice}", path=path)
-        if nominal == "error" and not set(attribute.categories) <= {"0", "1"}:
-            advice = f'take nominal="onehot" or ignore=[{name}]'
-            raise ArffError(f"the feature {name} is nominal: {advice}", path=path)
-
-
 def _labels(
     header: Header, positions: dict[str, int], path: Path, labels: Labels
 ) -> tuple[list[int], bool]:
-    """Give the positions of the labels, and whether they are one class attribute."""
+    """Return the positions of the labels, and whether they are one class attribute."""
     beside = path.with_name(f"{arff_stem(path)}.xml")
     option = MEKA_OPTION.search(header.relation)
     if labels is None and not beside.exists() and option is None:
@@ -99,7 +128,7 @@ def _labels(
     if isinstance(labels, int) and not isinstance(labels, bool):
         return _count(len(header.attributes), labels, path), False
     if isinstance(labels, str | PathLike):
-        # An XML may list the labels in any order: the order of the ARFF file counts.
+        # An XML file may list the labels in any order: keep the order of the ARFF file.
         names = read_label_names(Path(labels))
         return sorted(_positions(positions, names, path, Path(labels).name)), False
     if isinstance(labels, Sequence) and labels:

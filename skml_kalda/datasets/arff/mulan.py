@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 from xml.parsers import expat
 from xml.sax.saxutils import quoteattr
 
-from ._errors import ArffError
-
-__all__ = ["label_xml", "read_label_names"]
+from skml_kalda.datasets.arff.quoting import shown
+from skml_kalda.datasets.errors import ArffError
 
 _NAMESPACE = "http://mulan.sourceforge.net/labels"
+_NOT_IN_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def read_label_names(path: Path) -> list[str]:
-    """Read the label names of a Mulan XML file, nested ones too, with or without namespace."""
+    """Return the label names of a Mulan XML file, nested ones too, with or without namespace."""
     reader = _LabelReader()
     try:
         with path.open("rb") as stream:
@@ -25,13 +26,20 @@ def read_label_names(path: Path) -> list[str]:
     except ArffError as error:
         line = reader.parser.CurrentLineNumber
         raise ArffError(error.reason, path=path, line=line) from None
+    except (LookupError, ValueError) as error:
+        # Python's codec of the declared encoding fails, or is unknown to the XML parser.
+        reason = f"cannot decode the XML ({error}); convert the file to UTF-8"
+        raise ArffError(reason, path=path) from None
     if not reader.names:
         raise ArffError('no <label name="…"> in the XML', path=path)
     return list(reader.names)
 
 
 def label_xml(names: list[str]) -> bytes:
-    """Write label names as a Mulan XML file."""
+    """Return a Mulan XML file of the label names."""
+    for name in filter(_NOT_IN_XML.search, names):
+        reason = f"target_names: {shown(name)} has a character that XML cannot contain"
+        raise ValueError(f'{reason}; rename the label, or use dialect="meka"')
     labels = "".join(f"<label name={quoteattr(name)}></label>\n" for name in names)
     head = f'<?xml version="1.0" encoding="utf-8"?>\n<labels xmlns="{_NAMESPACE}">\n'
     return f"{head}{labels}</labels>\n".encode()
@@ -44,7 +52,7 @@ class _LabelReader:
         self.parser = expat.ParserCreate()
         self.parser.StartElementHandler = self._start
         self.parser.EndElementHandler = self._end
-        # Entities are declared in a document type: without one there is no XML bomb.
+        # Entities need a document type declaration: without it no XML bomb is possible.
         self.parser.StartDoctypeDeclHandler = self._refuse
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
@@ -62,7 +70,7 @@ class _LabelReader:
         if name is None:
             raise ArffError("a <label> without a name")
         if name in self.names:
-            raise ArffError(f"the label {name[:40]!r} is listed twice")
+            raise ArffError(f"the label {shown(name)} is listed twice")
         self.names[name] = None
 
     def _refuse(self, *declaration: Any) -> None:

@@ -1,16 +1,15 @@
-"""Quoted and plain words of ARFF, read and written."""
+"""Read and write the quoted and plain words of ARFF."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 
-from ._errors import ArffError
-
-__all__ = ["quote", "scan_entries", "scan_values", "scan_word", "shown"]
+from skml_kalda.datasets.errors import ArffError
 
 _QUOTED = r"""'([^'\\]*(?:\\.[^'\\]*)*)'|"([^"\\]*(?:\\.[^"\\]*)*)\""""
-_VALUE = rf"""[ \t]*(?:{_QUOTED}|([^,\s"'{{}}]+))[ \t]*"""
+_PLAIN = r"""[^,\s"'{}]+"""
+_VALUE = rf"""[ \t]*(?:{_QUOTED}|({_PLAIN}))[ \t]*"""
 _VALUES = re.compile(_VALUE, re.DOTALL)
 _ENTRIES = re.compile(rf"[ \t]*([0-9]{{1,9}})[ \t]+{_VALUE}", re.DOTALL)
 _WORD = re.compile(rf"""\s*(?:{_QUOTED}|([^\s"',{{}}%][^\s,{{}}]*))(?=\s|\{{|$)""", re.DOTALL)
@@ -22,13 +21,13 @@ _ESCAPED = {"\\": "\\\\", "'": "\\'", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
 def scan_values(text: str) -> Iterator[str | None]:
-    """Give the values of a comma-separated list one by one, an unquoted ``?`` as None."""
+    """Yield the values of a comma-separated list, None for an unquoted ``?``."""
     for match in _scan(_VALUES, text):
         yield _value(match.group(1), match.group(2), match.group(3))
 
 
 def scan_entries(text: str) -> Iterator[tuple[int, str | None]]:
-    """Give the ``index value`` entries of a sparse row one by one."""
+    """Yield the ``index value`` entries of a sparse row."""
     for match in _scan(_ENTRIES, text):
         yield int(match.group(1)), _value(match.group(2), match.group(3), match.group(4))
 
@@ -44,7 +43,7 @@ def scan_word(text: str) -> tuple[str, str]:
 
 
 def quote(word: str) -> str:
-    r"""Write a word so that it is read back, in quotes where it needs them.
+    r"""Return a word as ARFF writes it, in quotes if it needs them.
 
     >>> print(quote("plain"), quote("it's 5 %"))
     plain 'it\'s 5 %'
@@ -54,8 +53,13 @@ def quote(word: str) -> str:
     return "'" + "".join(_ESCAPED.get(char, char) for char in word) + "'"
 
 
+def is_plain(word: str) -> bool:
+    """Whether a value is read as it stands, without quotes."""
+    return re.fullmatch(_PLAIN, word) is not None
+
+
 def shown(text: str) -> str:
-    """Show the beginning of a text in a message."""
+    """Return the beginning of a text, quoted for a message."""
     return repr(text[:40]) + ("…" if len(text) > 40 else "")
 
 

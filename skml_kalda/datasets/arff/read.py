@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from os import PathLike
 from pathlib import Path
@@ -11,15 +12,13 @@ import numpy as np
 from scipy.sparse import vstack
 from sklearn.utils import Bunch
 
-from ._assemble import GrowingArray, as_target
-from ._layout import Labels, Layout
-from ._table import Table, check_options, open_arff
-
-__all__ = ["load_arff"]
+from skml_kalda.datasets.arff.assemble import GrowingArray, as_target
+from skml_kalda.datasets.arff.layout import Labels, Layout
+from skml_kalda.datasets.arff.table import Table, check_options, open_arff
 
 
 class Arff(NamedTuple):
-    """A file as read, before it is made into a Bunch."""
+    """The content of a file, before it is made into a Bunch."""
 
     data: Any
     labels: Any
@@ -45,13 +44,13 @@ def load_arff(
     labels : path-like, list of str, int or None, default=None
         Which attributes are the labels: a Mulan XML file, their names, or their number (n for the
         first n, -n for the last n, as in MEKA). None takes the XML file of the same name beside the
-        file, else the ``-C`` of the relation, else the one nominal attribute as class (or the last
-        one if it is called "class").
+        file, else the ``-C`` of the relation, else the only nominal attribute as class (or the last
+        attribute if it is nominal and called "class").
     sparse_labels : bool, default=False
-        Whether the {0,1} labels are given as CSR instead of as an array.
+        Whether to return the {0,1} labels as CSR instead of as an array.
     nominal : {"onehot", "error"}, default="onehot"
-        What happens to nominal features other than {0,1}, which are always read as numbers: a
-        column ``name=category`` each, or an error.
+        What to do with nominal features other than {0,1}, which are always read as numbers:
+        encode them as described in the notes, or raise an error.
     ignore : iterable of str, default=()
         Attributes to leave out. String and date attributes can only be left out.
 
@@ -68,12 +67,27 @@ def load_arff(
     ArffError
         If the file cannot be read, with the file, the line and the reason.
 
+    Warns
+    -----
+    UserWarning
+        If a feature is left out because it identifies the rows.
+
     See Also
     --------
-    iter_arff : Read a file in batches that is too big for memory.
+    iter_arff : Read a file that is too big for memory in batches.
 
     Notes
     -----
+    A nominal feature with two categories becomes one column ``name=category`` that is 1 where the
+    feature has this category. It is the affirmative one of {yes,no}, {y,n}, {true,false}, {t,f} and
+    {1,-1}, in upper or lower case, else the second one declared. A feature with more categories
+    becomes a column ``name=category`` for each of them; more than 1000 are an error.
+
+    A nominal or string feature that has nearly as many different values as rows identifies the rows
+    and does not describe them. It is left out with a warning. Nearly as many are 90 %, counted in
+    the rows where the value is known, if there are at least 10 of these; in a long file the first
+    100,000 rows decide.
+
     In sparse ARFF a nominal value that is left out is the first category, not zero.
     ``integer`` attributes are read as numbers, as Weka does: 1.5 stays 1.5.
 
@@ -106,15 +120,17 @@ def read_arff(
     nominal: str = "onehot",
     ignore: Iterable[str] = (),
 ) -> Arff:
-    """Read an ARFF file into arrays, with its layout."""
+    """Read an ARFF file into arrays, with its layout. Warnings point at the caller's caller."""
     check_options(nominal, ignore)
     with open_arff(Path(path), labels, nominal, ignore) as table:
+        for message in table.left_out:
+            warnings.warn(message, stacklevel=3)
         data, target = _joined(table)
     return Arff(data, target, table.columns.layout, table.features.names)
 
 
 def as_bunch(arff: Arff, sparse_labels: bool = False) -> Bunch:
-    """Present a file to the user."""
+    """Return a file in the form that users see."""
     layout = arff.layout
     names = [layout.attributes[i].name for i in layout.labels]
     if layout.single:

@@ -1,43 +1,47 @@
-"""Data rows one by one: quotes, odd spacing, and the exact reason where a row is wrong."""
+"""Read data rows one by one: quotes, odd spacing, and the exact reason if a row is wrong."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ._blocks import Entries
-from ._columns import Columns
-from ._errors import ArffError
-from ._quoting import scan_entries, scan_values, shown
-from ._source import Source
+from skml_kalda.datasets.arff.bulk import Entries
+from skml_kalda.datasets.arff.columns import Columns
+from skml_kalda.datasets.arff.quoting import scan_entries, scan_values, shown
+from skml_kalda.datasets.arff.source import Source
+from skml_kalda.datasets.errors import ArffError
 
-__all__ = ["dense_rows", "sparse_rows"]
+T = TypeVar("T")
 
 
 def dense_rows(block: bytes, columns: Columns, source: Source) -> NDArray[np.float64]:
     """Read dense rows one by one."""
-    rows = []
-    for line, text in _rows(block, source):
-        try:
-            rows.append(_dense_row(text, columns))
-        except ArffError as error:
-            raise source.error(error.reason, line) from None
+    rows = _read(block, columns, source, _dense_row)
     return np.array(rows).reshape(-1, columns.n_attributes)
 
 
 def sparse_rows(block: bytes, columns: Columns, source: Source) -> Entries:
     """Read sparse rows one by one."""
-    rows = []
-    for line, text in _rows(block, source):
-        try:
-            rows.append(_sparse_row(text, columns))
-        except ArffError as error:
-            raise source.error(error.reason, line) from None
+    rows = _read(block, columns, source, _sparse_row)
     entries = [(i, *cell) for i, row in enumerate(rows) for cell in sorted(row.items())]
     row, column, value = np.array(entries, float).reshape(-1, 3).T
     return Entries(len(rows), row.astype(np.int64), column.astype(np.int64), value.copy())
+
+
+def _read(
+    block: bytes, columns: Columns, source: Source, read_row: Callable[[str, Columns], T]
+) -> list[T]:
+    """Read each row; an error names the file and the line."""
+    rows = []
+    for line, text in _rows(block, source):
+        try:
+            rows.append(read_row(text, columns))
+        except ArffError as error:
+            raise source.error(error.reason, line) from None
+    return rows
 
 
 def _rows(block: bytes, source: Source) -> Iterator[tuple[int, str]]:

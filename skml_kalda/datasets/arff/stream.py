@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator
 from numbers import Integral
 from os import PathLike
@@ -12,11 +13,9 @@ import numpy as np
 from scipy.sparse import vstack
 from sklearn.utils import check_scalar
 
-from ._assemble import as_target
-from ._layout import Labels
-from ._table import check_options, open_arff
-
-__all__ = ["iter_arff"]
+from skml_kalda.datasets.arff.assemble import as_target
+from skml_kalda.datasets.arff.layout import Labels
+from skml_kalda.datasets.arff.table import check_options, open_arff
 
 
 def iter_arff(
@@ -35,15 +34,15 @@ def iter_arff(
     path : path-like
         The file, dense or sparse, plain or compressed (.gz, .bz2, .xz).
     batch_size : int, default=10000
-        Number of rows of each batch; the last one may have fewer. Memory is that of one batch.
-        A batch costs a reducer some :math:`p^2` operations besides those of its rows, so let it
-        have more rows than the file has features.
+        Number of rows of each batch; the last one may have fewer. Only one batch is in memory.
+        A reducer needs about :math:`p^2` operations for each batch besides those for its rows, so
+        choose more rows than the file has features.
     labels : path-like, list of str, int or None, default=None
-        Which attributes are the labels, as for `load_arff`.
+        Which attributes are the labels. See `load_arff`.
     sparse_labels : bool, default=False
-        Whether the {0,1} labels are given as CSR instead of as an array.
+        Whether to return the {0,1} labels as CSR instead of as an array.
     nominal : {"onehot", "error"}, default="onehot"
-        What happens to nominal features, as for `load_arff`.
+        What to do with nominal features. See `load_arff`.
     ignore : iterable of str, default=()
         Attributes to leave out.
 
@@ -57,8 +56,13 @@ def iter_arff(
     Raises
     ------
     ArffError
-        If the file cannot be read, with the file, the line and the reason. What comes before
-        that line has been given by then.
+        If the file cannot be read, with the file, the line and the reason. The batches before
+        that line have been yielded by then.
+
+    Warns
+    -----
+    UserWarning
+        If a feature is left out because it identifies the rows. See `load_arff`.
 
     See Also
     --------
@@ -94,6 +98,8 @@ def _batches(
     ignore: Iterable[str],
 ) -> Iterator[tuple[Any, Any]]:
     with open_arff(path, labels, nominal, ignore) as table:
+        for message in table.left_out:
+            warnings.warn(message, stacklevel=2)
         join = vstack if table.is_sparse else np.concatenate
         for batch in _grouped(table.parts(), batch_size):
             data, target = (join(parts) for parts in zip(*batch, strict=True))
@@ -101,7 +107,7 @@ def _batches(
 
 
 def _grouped(parts: Iterable[tuple[Any, Any]], size: int) -> Iterator[list[tuple[Any, Any]]]:
-    """Cut the parts anew, so that each group has `size` rows."""
+    """Regroup the parts so that each group has `size` rows."""
     group: list[tuple[Any, Any]] = []
     missing = size
     for data, labels in parts:

@@ -9,15 +9,15 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ._assemble import FeatureMap, dense_parts, sparse_parts
-from ._blocks import dense_block, sparse_block, tidy
-from ._columns import Columns
-from ._header import read_header
-from ._layout import Labels, find_layout
-from ._rows import dense_rows, sparse_rows
-from ._source import Source, opener
-
-__all__ = ["Table", "check_options", "open_arff"]
+from skml_kalda.datasets.arff import identifiers
+from skml_kalda.datasets.arff.assemble import FeatureMap, dense_parts, sparse_parts
+from skml_kalda.datasets.arff.bulk import dense_block, sparse_block, tidy
+from skml_kalda.datasets.arff.columns import Columns
+from skml_kalda.datasets.arff.header import Header, read_header
+from skml_kalda.datasets.arff.layout import Labels, Layout, check_features, find_layout
+from skml_kalda.datasets.arff.rowwise import dense_rows, sparse_rows
+from skml_kalda.datasets.arff.source import Source
+from skml_kalda.datasets.files import opener
 
 T = TypeVar("T")
 
@@ -25,7 +25,7 @@ _ROW = re.compile(rb"^[ \t]*([^\s%])", re.MULTILINE)
 
 
 def check_options(nominal: str, ignore: Iterable[str]) -> None:
-    """Refuse options that no file could make sense of."""
+    """Raise an error if an option is wrong for any file."""
     if nominal not in {"onehot", "error"}:
         raise ValueError(f'nominal must be "onehot" or "error", not {nominal!r}')
     if isinstance(ignore, str):
@@ -34,19 +34,39 @@ def check_options(nominal: str, ignore: Iterable[str]) -> None:
 
 @contextmanager
 def open_arff(path: Path, labels: Labels, nominal: str, ignore: Iterable[str]) -> Iterator[Table]:
-    """Open an ARFF file and read its header."""
+    """Open an ARFF file and decide the role of each of its attributes."""
+    with _open(path) as (source, header):
+        layout = find_layout(header, path, labels, ignore)
+        layout, left_out = _without_identifiers(layout, path)
+        check_features(layout, path, nominal)
+        yield Table(source, layout, left_out)
+
+
+@contextmanager
+def _open(path: Path) -> Iterator[tuple[Source, Header]]:
     with opener(path)(path, "rb") as stream:
         source = Source(path, stream)
-        layout = find_layout(read_header(source), path, labels, nominal, ignore)
-        yield Table(source, Columns(layout), FeatureMap(layout))
+        yield source, read_header(source)
+
+
+def _without_identifiers(layout: Layout, path: Path) -> tuple[Layout, list[str]]:
+    """Leave out the features that identify the rows, which only the rows can tell."""
+    tallies = identifiers.suspects(layout)
+    if tallies:
+        with _open(path) as (source, _):
+            table = Table(source, identifiers.as_words(layout, tallies))
+            identifiers.count(table.parts(), tallies)
+    return identifiers.without(layout, tallies)
 
 
 class Table:
-    """The data section of an open file, which is read once from front to back."""
+    """The data section of an open file. It is read once, from front to back."""
 
-    def __init__(self, source: Source, columns: Columns, features: FeatureMap) -> None:
-        self.columns = columns
-        self.features = features
+    def __init__(self, source: Source, layout: Layout, left_out: Iterable[str] = ()) -> None:
+        self.columns = Columns(layout)
+        self.features = FeatureMap(layout)
+        self.left_out = tuple(f"{source.path}: {message}" for message in left_out)
+        """A message for each feature that the layout leaves out by itself."""
         self._source = source
         self._blocks = source.blocks()
         self.is_sparse = self._starts_with_a_brace()
@@ -59,7 +79,7 @@ class Table:
         return False
 
     def parts(self) -> Iterator[tuple[Any, Any]]:
-        """Give data and labels of a few rows at a time, CSR or arrays."""
+        """Yield data and labels of a few rows at a time, as CSR or arrays."""
         read = self._read_sparse if self.is_sparse else self._read_dense
         return map(read, self._blocks)
 
@@ -77,7 +97,7 @@ class Table:
 def _in_bulk(
     read: Callable[[bytes, Columns], T | None], block: bytes, columns: Columns
 ) -> T | None:
-    """Read a block in bulk as it is, else after tidying; None where that cannot be done."""
+    """Read a block in bulk, tidied if need be; None if its rows need a closer look."""
     cells = read(block, columns)
     if cells is None and b"'" not in block and b'"' not in block:
         cells = read(tidy(block), columns)

@@ -1,8 +1,8 @@
-"""Text to float64 for a whole block at once, bit for bit what ``float`` gives.
+"""Convert the numbers of a whole block at once, to exactly what ``float`` returns.
 
-The digits of a token are read eight at a time as one 64-bit word. A decimal of at most 15 digits
-is an integer below 2**53 over a power of ten that float64 holds exactly, so a single division
-rounds it correctly; every other token goes through Python's own conversion.
+Eight digits of a token are read at a time, as one 64-bit word. A decimal of at most 15 digits is an
+integer below 2**53 divided by a power of ten. Float64 represents both exactly, so the division is
+rounded correctly. NumPy converts every other token.
 """
 
 from __future__ import annotations
@@ -12,24 +12,22 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["WIDEST", "Tokens", "tokenize"]
-
 Ints = NDArray[np.int64]
 
 _WORD = 8
 _EXACT_DIGITS = 15
 WIDEST = 64
-"""The most bytes of a token that is compared or converted in bulk."""
+"""The longest token, in bytes, that is compared or converted in bulk."""
 _POWERS_OF_TEN = 10.0 ** np.arange(_WORD + 1)
 _NUMBER_BYTES = np.isin(np.arange(256), list(b"0123456789+-.eE\0"))
 _MINUS, _DOT, _MISSING = b"-.?"
 
 
 class _Decimals(NamedTuple):
-    """Tokens seen as decimals."""
+    """The parts of tokens that are decimals."""
 
     plain: NDArray[np.bool_]
-    """Whether a token is one, and short enough to be read exactly."""
+    """Whether a token is a decimal, and short enough to be read exactly."""
     negative: NDArray[np.bool_]
     point: Ints
     """Where the digits before the point end, and how many there are."""
@@ -44,20 +42,22 @@ class Tokens(NamedTuple):
 
     text: NDArray[np.uint8]
     at: Ints
-    """Where the bytes that are no digits stand."""
+    """The positions of the bytes that are no digits."""
     kind: NDArray[np.uint8]
-    """The bytes that stand there."""
+    """The bytes at these positions."""
     delimiter: Ints
-    """Which of them are delimiters: token i lies between delimiter i and delimiter i + 1."""
+    """Which of them are delimiters: token i is between delimiter i and delimiter i + 1."""
 
     def starts(self, token: Ints) -> Ints:
+        """Return the position of the first byte of each token."""
         return self.at[self.delimiter[token]] + 1
 
     def lengths(self, token: Ints) -> Ints:
+        """Return the number of bytes of each token."""
         return self.at[self.delimiter[token + 1]] - self.starts(token)
 
     def strings(self, token: Ints, width: int) -> NDArray[np.bytes_]:
-        """Give the tokens as bytes, cut at `width`."""
+        """Return the tokens as bytes, cut at `width`."""
         windows = np.ndarray((self.text.size - width + 1,), f"V{width}", self.text, strides=(1,))
         chars = windows[self.starts(token)].view(np.uint8)
         chars = chars.reshape(-1, width)
@@ -67,9 +67,9 @@ class Tokens(NamedTuple):
     def numbers(
         self, token: Ints | None = None, wanted: NDArray[np.bool_] | None = None
     ) -> NDArray[np.float64] | None:
-        """Give the tokens, by default all, as numbers, ``?`` as NaN.
+        """Return the tokens, by default all, as numbers, NaN for ``?``.
 
-        None where a token is no number, unless it is not `wanted`.
+        Return None if a `wanted` token, by default any, is no number.
         """
         plain, negative, point, whole, end, fraction = self._decimals(token)
         value = _digits(self.text, point, whole * plain)
@@ -106,7 +106,7 @@ class Tokens(NamedTuple):
     def _mend(
         self, value: NDArray[np.float64], token: Ints, where: Ints
     ) -> NDArray[np.float64] | None:
-        """Convert the tokens that are no short decimals by the slower, general way."""
+        """Convert the tokens that are no short decimals, which is slower."""
         missing = self.lengths(token) == 1
         missing &= self.text[self.starts(token)] == _MISSING
         value[where[missing]] = np.nan
@@ -128,7 +128,7 @@ class Tokens(NamedTuple):
 
 
 def tokenize(block: bytes, delimiters: bytes) -> Tokens:
-    """Find the tokens of a block of whole lines."""
+    """Return the tokens of a block of whole lines."""
     text = np.frombuffer(b"\0" * (_WORD - 1) + b"\n" + block + b"\0" * WIDEST, np.uint8)
     body = text[_WORD - 1 : _WORD + len(block)]
     at = np.flatnonzero((body - ord("0")) > 9)
@@ -139,11 +139,11 @@ def tokenize(block: bytes, delimiters: bytes) -> Tokens:
 
 
 def _digits(text: NDArray[np.uint8], end: Ints, count: Ints) -> NDArray[np.float64]:
-    """Read the `count` digits before `end`, at most eight, as a number."""
+    """Return the `count` digits before `end`, at most eight, as a number."""
     if not (count > 1).any():
         return np.where(count == 1, text[end - 1] - float(ord("0")), 0.0)
     word = _words_before(text, end)
-    # The first digit is the lowest byte: clear what stands before it, then add neighbours up,
+    # The first digit is the lowest byte. Clear the bytes before it, then combine neighbours:
     # digits to pairs, pairs to fours, fours to eight.
     ahead = (8 * (_WORD - count)).astype(np.uint64)
     word >>= ahead
@@ -155,9 +155,9 @@ def _digits(text: NDArray[np.uint8], end: Ints, count: Ints) -> NDArray[np.float
 
 
 def _words_before(text: NDArray[np.uint8], end: Ints) -> NDArray[np.uint64]:
-    """Read the eight bytes before `end` as a little-endian word, out of two aligned words."""
+    """Return the eight bytes before `end` as a little-endian word, from two aligned words."""
     words = text[: text.size // _WORD * _WORD].view("<u8")
     place = end >> 3
     shift = ((end & 7) << 3).astype(np.uint64)
-    # A shift by 64 gives 0 in NumPy, so an aligned `end` needs no special case.
+    # In NumPy a shift by 64 is 0, so an aligned `end` needs no special case.
     return (words[place - 1] >> shift) | (words[place] << (np.uint64(64) - shift))

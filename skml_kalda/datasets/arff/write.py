@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from os import PathLike
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, issparse
 from sklearn.utils import check_consistent_length
 
-from ._layout import MEKA_OPTION
-from ._mulan import label_xml
-from ._quoting import quote
-from ._source import OPENERS, arff_stem, replacing
-
-__all__ = ["save_arff"]
+from skml_kalda.datasets.arff.layout import MEKA_OPTION
+from skml_kalda.datasets.arff.mulan import label_xml
+from skml_kalda.datasets.arff.quoting import quote
+from skml_kalda.datasets.arff.source import arff_stem
+from skml_kalda.datasets.files import replacing, replacing_compressed
 
 
 def save_arff(
@@ -31,10 +31,10 @@ def save_arff(
     dialect: str = "meka",
     description: str = "",
 ) -> None:
-    """Write an ARFF file, dense or sparse as the data; reading it back gives the same arrays.
+    """Write an ARFF file, dense or sparse as the data are. `load_arff` returns the same arrays.
 
-    The file is compressed if its name ends in .gz, .bz2 or .xz. It takes its place in one step: if
-    anything goes wrong, a file that was there before is kept.
+    The file is compressed if its name ends in .gz, .bz2 or .xz. It replaces an existing file in one
+    step: if anything goes wrong, the existing file stays as it is.
 
     Parameters
     ----------
@@ -43,16 +43,16 @@ def save_arff(
     data : array-like or sparse matrix of shape (n, p)
         The features; NaN is written as a missing value.
     target : array-like or sparse matrix of shape (n, K), or array-like of shape (n,)
-        Labels in {0,1}, or the class of each row, written as text.
+        Labels in {0,1}, or the class of each row, which is written as text.
     feature_names, target_names : sequence of str, optional
-        The names of the attributes; for a 1-D target `target_names` are the classes.
+        The names of the attributes. For a 1-D target `target_names` are the classes.
     relation : str, optional
-        The name of the relation, by default that of the file.
+        The name of the relation, by default the name of the file.
     dialect : {"meka", "mulan"}, default="meka"
-        Where the labels are: first, their number in the name of the relation, or last, their names
-        in an XML file beside the file.
+        Where the labels are. "meka": first, with their number in the name of the relation.
+        "mulan": last, with their names in an XML file beside the file.
     description : str, default=""
-        Comment at the top of the file.
+        A comment at the top of the file.
 
     Examples
     --------
@@ -72,36 +72,45 @@ def save_arff(
     """
     if dialect not in {"meka", "mulan"}:
         raise ValueError(f'dialect must be "meka" or "mulan", not {dialect!r}')
-    path = Path(path)
-    data = csr_matrix(data, dtype=float, copy=True) if issparse(data) else np.asarray(data, float)
-    if data.ndim != 2:
-        raise ValueError(f"data must have two dimensions, not {data.ndim}")
+    path, data = Path(path), _matrix(data)
     check_consistent_length(data, target)
     labels, declared = _labels(target, target_names)
     names = _names(feature_names, data.shape[1], "x", "feature_names")
     features = [(name, "numeric") for name in names]
     first = labels.ndim == 2 and dialect == "meka"
-    relation = arff_stem(path) if relation is None else relation
-    if MEKA_OPTION.search(relation):
-        raise ValueError(f"relation must not hold the option -C, which tells labels: {relation!r}")
-    if first:
-        relation = f"{relation}: -C {len(declared)}"
     attributes = declared + features if first else features + declared
     if len({name for name, _ in attributes}) < len(attributes):
         raise ValueError("feature_names and target_names must not share a name")
+    relation = _relation(path, relation, len(declared) if first else 0)
     lines = _lines(relation, attributes, _rows(data, labels, first), description)
-    names = [name for name, _ in declared] if labels.ndim == 2 and dialect == "mulan" else []
-    _write(path, lines, names)
+    in_xml = labels.ndim == 2 and dialect == "mulan"
+    _write(path, lines, [name for name, _ in declared] if in_xml else [])
+
+
+def _matrix(data: Any) -> Any:
+    data = csr_matrix(data, dtype=float, copy=True) if issparse(data) else np.asarray(data, float)
+    if data.ndim != 2:
+        raise ValueError(f"data must have two dimensions, not {data.ndim}")
+    return data
+
+
+def _relation(path: Path, relation: str | None, n_first_labels: int) -> str:
+    """Return the name of the relation, with MEKA's option if the first attributes are labels."""
+    relation = arff_stem(path) if relation is None else relation
+    if MEKA_OPTION.search(relation):
+        reason = f"relation must not contain the option -C, which marks labels: {relation!r}"
+        raise ValueError(reason)
+    return f"{relation}: -C {n_first_labels}" if n_first_labels else relation
 
 
 def _labels(target: Any, names: Sequence[str] | None) -> tuple[NDArray[Any], list[tuple[str, str]]]:
-    """Give the labels as an array of text or {0,1}, and their declarations."""
+    """Return the labels as an array of text or {0,1}, and their declarations."""
     target = target.toarray() if issparse(target) else np.asarray(target)
     if target.ndim == 1:
         texts = np.array([str(name) for name in target.tolist()], object)
         classes = list(dict.fromkeys(sorted(texts) if names is None else names))
         if not set(texts) <= set(classes):
-            raise ValueError("target_names must hold every class of target")
+            raise ValueError("target_names must contain every class of target")
         return texts, [("class", f"{{{','.join(map(quote, classes))}}}")]
     if target.ndim != 2 or not np.isin(target, (0, 1)).all():
         raise ValueError("target must be one class per row, or labels in {0, 1} of two dimensions")
@@ -112,7 +121,7 @@ def _labels(target: Any, names: Sequence[str] | None) -> tuple[NDArray[Any], lis
 def _names(names: Sequence[str] | None, count: int, letter: str, argument: str) -> list[str]:
     names = [f"{letter}{i}" for i in range(count)] if names is None else list(names)
     if len(names) != count:
-        raise ValueError(f"{argument} must hold {count} names, not {len(names)}")
+        raise ValueError(f"{argument} must contain {count} names, not {len(names)}")
     return names
 
 
@@ -156,22 +165,11 @@ def _text(value: float | str) -> str:
 
 def _write(path: Path, lines: Iterable[str], labels: list[str]) -> None:
     xml = path.with_name(f"{arff_stem(path)}.xml")
-    if labels:
-        with replacing(xml) as stream, replacing(path) as part:
-            stream.write(label_xml(labels))
-            _compress(part, path, lines)
-        return
-    if xml.exists():
+    if not labels and xml.exists():
         reason = f"{xml.name} is beside {path.name} and would be read as its labels"
-        raise ValueError(f'{reason}: remove it, or take dialect="mulan"')
-    with replacing(path) as part:
-        _compress(part, path, lines)
-
-
-def _compress(part: IO[bytes], path: Path, lines: Iterable[str]) -> None:
-    compress = OPENERS.get(path.suffix.lower())
-    stream = part if compress is None else compress(part, "wb")
-    for line in lines:
-        stream.write(f"{line}\n".encode())
-    if compress is not None:
-        stream.close()
+        raise ValueError(f'{reason}: remove it, or use dialect="mulan"')
+    with ExitStack() as both:
+        if labels:
+            both.enter_context(replacing(xml)).write(label_xml(labels))
+        stream = both.enter_context(replacing_compressed(path))
+        stream.writelines(f"{line}\n".encode() for line in lines)
