@@ -9,26 +9,31 @@ from typing import TYPE_CHECKING, Any
 from skml_kalda.bench.extra import check_extra
 
 if TYPE_CHECKING:
-    from skml_kalda.bench.figures import figure
-    from skml_kalda.bench.reports import report
-    from skml_kalda.bench.results import read_results
-    from skml_kalda.bench.runner import run
-    from skml_kalda.bench.tables import table
+    from skml_kalda.bench.reporting.figures import figure as figure
+    from skml_kalda.bench.reporting.files import report as report
+    from skml_kalda.bench.reporting.tables import table as table
+    from skml_kalda.bench.running.results import read_results as read_results
+    from skml_kalda.bench.running.runner import run as run
 
-__all__ = ["figure", "read_results", "report", "run", "table"]
-
-_HOME = {
-    "figure": "figures",
-    "read_results": "results",
-    "report": "reports",
-    "run": "runner",
-    "table": "tables",
+# Every public name and its module. Slow to import, and worker processes need none of them, so
+# loaded on first access.
+_PUBLIC = {
+    "figure": "reporting.figures",
+    "read_results": "running.results",
+    "report": "reporting.files",
+    "run": "running.runner",
+    "table": "reporting.tables",
 }
+
+__all__ = sorted(_PUBLIC)
 
 
 def __getattr__(name: str) -> Any:
-    # Worker processes import this package too, and draw nothing: only who asks, waits.
-    if name in _HOME:
+    if name in _PUBLIC:
         check_extra()
-        return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+        return getattr(import_module(f"{__name__}.{_PUBLIC[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

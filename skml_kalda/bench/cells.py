@@ -1,4 +1,4 @@
-"""A cell: the smallest thing that is measured, and its identity."""
+"""A cell: the smallest unit that is measured, and its identity."""
 
 from __future__ import annotations
 
@@ -8,15 +8,13 @@ from collections.abc import Mapping
 from dataclasses import MISSING, Field, asdict, dataclass, field, fields, replace
 from typing import Any
 
-__all__ = ["HELD_OUT", "Cell"]
-
-# The kinds of cells that hold rows out from the fit, and classify them.
+# The kinds of cells that hold out rows from the fit and classify them.
 HELD_OUT = ("scores", "gallery")
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One data set, method, classifier and fold, with all that its scores depend on."""
+    """One data set, method, classifier and fold, with everything that its scores depend on."""
 
     kind: str
     dataset: str
@@ -24,42 +22,43 @@ class Cell:
     classifier: str
     """Empty where nothing is classified."""
     dimension: int | None
-    """Number of components; None is K - 1."""
+    """Number of components; None means K - 1."""
     standardize: bool
     classes: int
-    """Only rows of the first so many classes; 0 is all of them."""
+    """Use only the rows of the first so many classes; 0 means all."""
     folds: int
     repeat: int
     fold: int
     seed: int
     parameters: Mapping[str, Any] = field(hash=False)
     max_rows: int = 0
-    """Only so many rows, drawn by the seed; 0 is all of them."""
+    """Use only so many rows, drawn by the seed; 0 means all."""
     tune: Mapping[str, Any] = field(default_factory=dict, hash=False)
-    """How the parameters in its grid and k are chosen; empty if they are not."""
+    """How to choose the parameters in its grid and k; empty if nothing is tuned."""
 
     def record(self) -> dict[str, Any]:
-        """Give what a row of results says of the cell."""
-        # What has a default came later: without it, the cells of older runs stay the same.
+        """Return what identifies the cell."""
+        # Fields with a default were added later. Leaving them out where they are empty keeps the
+        # identity that the cell has in older results.
         later = [each.name for each in fields(self) if not _is_required(each)]
         return {k: v for k, v in asdict(self).items() if v or k not in later}
 
     def key(self) -> str:
-        """Write the identity: equal for equal cells, in any process and at any time."""
+        """Return the identity as text: equal for equal cells, in any process and at any time."""
         return json.dumps(self.record(), sort_keys=True)
 
     def fit(self) -> Cell:
-        """Give the identity of what comes before the classifier, shared by several cells."""
+        """Return the cell without its classifier: cells that agree in it share a fit."""
         return replace(self, classifier="")
 
     def random_state(self) -> int:
-        """Derive the seed of the reducer from the identity, so that no order matters."""
+        """Derive the seed of the reducer from the identity, so that the order has no effect."""
         return int.from_bytes(hashlib.sha256(self.fit().key().encode()).digest()[:4], "big")
 
     @classmethod
     def of(cls, row: Mapping[str, Any]) -> Cell:
-        """Read the cell back from a row of results."""
-        known = [each.name for each in fields(cls) if _is_required(each) or each.name in row]
+        """Return the cell of a row of results."""
+        known = [f.name for f in fields(cls) if _is_required(f) or row.get(f.name) is not None]
         return cls(**{name: row[name] for name in known})
 
 

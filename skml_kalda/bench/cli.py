@@ -4,39 +4,58 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
-from concurrent.futures.process import BrokenProcessPool
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
-from skml_kalda.bench.environment import n_cores
 from skml_kalda.bench.extra import check_extra
 from skml_kalda.bench.methods import method_names
 from skml_kalda.bench.plan import LISTS, SINGLE, Plan, plan_names, read_plan
-from skml_kalda.bench.results import FILE_NAME, Results, read_results
-from skml_kalda.bench.runner import default_output, run
-
-__all__ = ["main"]
+from skml_kalda.bench.running.environment import n_cores
+from skml_kalda.bench.running.results import FILE_NAME, Results, read_results
+from skml_kalda.bench.running.runner import default_output, run
 
 _DEFAULT = "quick"
 FAILED, USAGE, INTERRUPTED = 1, 2, 130
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command and give its exit status.
+    """Run a command and return its exit status.
 
-    0 is well; 1: some cells failed; 2: wrong names or files, nothing was run; 130: Ctrl-C.
+    0: success; 1: some cells failed; 2: wrong names or files, nothing was run; 130: Ctrl-C.
     """
     arguments = _parser().parse_args(_with_command(sys.argv[1:] if argv is None else argv))
     try:
         check_extra()
-        return int(arguments.run(arguments))
+        with _plain_streams():
+            return int(arguments.run(arguments))
     except (ValueError, OSError, ImportError) as error:
         print(f"error: {error}", file=sys.stderr)
         return USAGE
 
 
+@contextmanager
+def _plain_streams() -> Iterator[None]:
+    """Print each warning once, as one line, and escape characters that a stream cannot show."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    shown: set[str] = set()
+
+    def show(message: Warning | str, *_: Any, **__: Any) -> None:
+        if str(message) not in shown:
+            print(f"warning: {message}", file=sys.stderr)
+        shown.add(str(message))
+
+    with warnings.catch_warnings():
+        warnings.showwarning = show
+        yield
+
+
 def _with_command(argv: Sequence[str]) -> list[str]:
-    """Take options without a command as options of the default run."""
+    """Treat options without a command as options of the default run."""
     if argv and (not argv[0].startswith("-") or argv[0] in ("-h", "--help")):
         return list(argv)
     return ["run", _DEFAULT, *argv]
@@ -49,14 +68,14 @@ def _parser() -> argparse.ArgumentParser:
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     _add_run(commands.add_parser("run", help="run a plan, or what is left of it"))
-    command = commands.add_parser("list", help="name plans, methods, and runs that are here")
+    command = commands.add_parser("list", help="list plans, methods and the runs in a folder")
     command.add_argument("folder", nargs="?", type=Path, default=Path("bench-results"))
     command.set_defaults(run=_list)
     command = commands.add_parser("report", help="write one report of several runs")
     command.add_argument("runs", metavar="DIR", nargs="*", type=Path, help="folders of runs")
     command.add_argument("--output", type=Path, metavar="DIR", help="folder of the report")
     command.set_defaults(run=_report)
-    command = commands.add_parser("compare", help="set two runs side by side")
+    command = commands.add_parser("compare", help="show two runs side by side")
     command.add_argument("a", metavar="A", type=Path)
     command.add_argument("b", metavar="B", type=Path)
     command.add_argument("--score", default="accuracy", help="default: accuracy")
@@ -68,35 +87,30 @@ def _add_run(command: argparse.ArgumentParser) -> None:
     add = command.add_argument
     add("plan", metavar="PLAN", help="a name from list, or a TOML file")
     for name in ("datasets", "methods", "classifiers"):
-        add(f"--{name}", nargs="+", metavar="NAME", help=f"other {name} than those of the plan")
+        add(f"--{name}", nargs="+", metavar="NAME", help=f"{name} to use instead of the plan's")
     add("--k", type=int, help="number of neighbours of all classifiers")
     add("--dimensions", nargs="+", type=int, metavar="N", help="numbers of components")
     for name in ("folds", "repeats", "seed"):
         add(f"--{name}", type=int, metavar="N")
     add("--standardize", action=argparse.BooleanOptionalAction, help="features to unit variance")
+    add("--timeout", type=float, metavar="SECONDS", help="a cell fails that takes longer")
     add("--jobs", type=int, default=n_cores(), metavar="N", help="processes (default: all cores)")
     add("--dask", metavar="ADDRESS", help="run on the Dask cluster of this scheduler instead")
     add("--output", type=Path, metavar="DIR", help="default: bench-results/PLAN")
     add("--data-home", metavar="DIR", help="folder of data sets (default: SKML_KALDA_DATA)")
-    add("--fresh", action="store_true", help="forget the results in the output folder")
+    add("--fresh", action="store_true", help="delete the results in the output folder first")
     command.set_defaults(run=_run)
 
 
 def _plan(arguments: argparse.Namespace) -> Plan:
-    several = {name: getattr(arguments, name) for name in LISTS}
-    return read_plan(arguments.plan).changed(
-        k=arguments.k,
-        **{name: None if value is None else tuple(value) for name, value in several.items()},
-        **{name: getattr(arguments, name) for name in SINGLE},
-    )
+    changes = {name: getattr(arguments, name) for name in (*LISTS, *SINGLE)}
+    return read_plan(arguments.plan).changed(k=arguments.k, **changes)
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    from skml_kalda.bench.progress import make_progress
-    from skml_kalda.bench.terminal import make_console
+    from skml_kalda.bench.reporting.terminal import make_console
+    from skml_kalda.bench.running.progress import make_progress
 
-    if arguments.jobs < 1:
-        raise ValueError(f"--jobs must be at least 1, not {arguments.jobs}")
     plan, console = _plan(arguments), make_console()
     output = arguments.output or default_output(plan)
     where = f"on {arguments.dask}" if arguments.dask else f"{arguments.jobs} at a time"
@@ -115,22 +129,20 @@ def _run(arguments: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         print(f"interrupted: {_kept(output, plan)}", file=sys.stderr)
         return INTERRUPTED
-    except (BrokenProcessPool, ConnectionResetError) as error:
-        died = isinstance(error, BrokenProcessPool)
-        reason = "a worker process died (out of memory? try --jobs 1)" if died else error
-        print(f"error: {reason}: {_kept(output, plan)}", file=sys.stderr)
+    except (ChildProcessError, ConnectionResetError) as error:
+        print(f"error: {error}: {_kept(output, plan)}", file=sys.stderr)
         return FAILED
 
 
 def _kept(output: Path, plan: Plan) -> str:
     done = len(read_results(output).ok) if (output / FILE_NAME).exists() else 0
     kept = f"{done} of {len(plan.cells())} cells are kept in {output / FILE_NAME}"
-    return f"{kept}; the same command goes on from there"
+    return f"{kept}; the same command continues from there"
 
 
 def _finish(results: Results) -> int:
-    from skml_kalda.bench.reports import report
-    from skml_kalda.bench.terminal import make_console, print_outcome, print_scores
+    from skml_kalda.bench.reporting.files import report
+    from skml_kalda.bench.reporting.terminal import make_console, print_outcome, print_scores
 
     console = make_console()
     print_scores(console, results)
@@ -148,14 +160,21 @@ def _list(arguments: argparse.Namespace) -> int:
         print(f"{name:<12} {plan.title}: {len(plan.cells())} cells")
     print(f"\nmethods: {', '.join(method_names())}")
     for path in sorted(arguments.folder.glob(f"*/{FILE_NAME}")):
-        results = read_results(path)
-        left = results.missing + len(results.failed)
-        print(f"{path.parent}: {len(results.ok)} cells of {results.plan.name}, {left} to run")
+        print(f"{path.parent}: {_state(path)}")
     return 0
 
 
+def _state(path: Path) -> str:
+    try:
+        results = read_results(path)
+    except ValueError as error:
+        return str(error)
+    left = results.missing + len(results.failed)
+    return f"{len(results.ok)} cells of {results.plan.name}, {left} to run"
+
+
 def _report(arguments: argparse.Namespace) -> int:
-    from skml_kalda.bench.reports import report
+    from skml_kalda.bench.reporting.files import report
 
     folders = arguments.runs or [
         p.parent for p in sorted(Path("bench-results").glob(f"*/{FILE_NAME}"))
@@ -168,7 +187,7 @@ def _report(arguments: argparse.Namespace) -> int:
 
 
 def _compare(arguments: argparse.Namespace) -> int:
-    from skml_kalda.bench.terminal import make_console, print_comparison
+    from skml_kalda.bench.reporting.terminal import make_console, print_comparison
 
     runs = read_results(arguments.a), read_results(arguments.b)
     print_comparison(make_console(), *runs, arguments.score)

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 
-__all__ = ["check_extra"]
-
 
 def check_extra() -> None:
-    """Say which command installs what is missing, if something is."""
+    """Raise an ImportError that names the missing libraries and the command to install them."""
     missing = [name for name in ("matplotlib", "pandas", "rich") if find_spec(name) is None]
     if missing:
         raise ImportError(

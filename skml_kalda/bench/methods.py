@@ -8,26 +8,31 @@ from functools import lru_cache
 from importlib import import_module
 from typing import Any
 
-from skml_kalda.bench.names import check_name
+from skml_kalda._core.names import check_name
 from skml_kalda.framework import transformers
 
-__all__ = [
-    "NO_REDUCTION",
-    "TUNED_CLASSIFIER",
-    "check_classifier",
-    "estimator_of",
-    "label",
-    "make_classifier",
-    "make_reducer",
-    "method_names",
-]
-
 NO_REDUCTION = "none"
-# The names of the paper, and two methods that no registry holds.
+# The paper's names for registered methods.
 _ALIASES = {"kaLDA": "MultiLabelKaLDA", "TR": "TraceRatio", "sdpLDA": "SDPLDA"}
+# The bench measures the published forms, in the scale of their definition; the defaults of the
+# estimators regularise. A plan can ask for these: ridge = "auto", shrinkage = "auto".
+_PUBLISHED: dict[str, dict[str, Any]] = {
+    "CCA": {"ridge": 1e-4, "normalize": "B"},
+    "LDA": {"ridge": 0.0, "normalize": "B"},
+    "MLDA": {"ridge": 0.0, "normalize": "B"},
+    "MLR": {"ridge": 0.1},
+    "MLSI": {"ridge": 1e-6, "normalize": "B"},
+    "MultiLabelKaLDA": {"shrinkage": None, "tol": 1e-8},
+    "OLDA": {"ridge": 0.0},
+    "OPLS": {"ridge": 1e-4, "normalize": "B"},
+    "RLDA": {"ridge": 0.1, "normalize": "B"},
+    "SDPLDA": {"ridge": 1e-4},
+    "TraceRatio": {"ridge": 0.0},
+    "ULDA": {"ridge": 0.0},
+}
 _CLASSIFIERS = {"NN": "BinaryRelevanceKNN", "MLkNN": "MLkNN"}
 _CLASSIFIER = re.compile(r"(?:(\d+)-)?(\w+)")
-# Its k is chosen by an inner cross-validation.
+# An inner cross-validation chooses its k.
 TUNED_CLASSIFIER = "k-NN"
 _DEFAULT_K = 10
 
@@ -35,44 +40,46 @@ _DEFAULT_K = 10
 @lru_cache(maxsize=1)
 def _known() -> Mapping[str, Any]:
     registered: dict[str, Any] = {NO_REDUCTION: None, **transformers()}
-    registered |= {alias: registered[name] for alias, name in _ALIASES.items()}
+    registered |= {alias: registered[n] for alias, n in _ALIASES.items() if n in registered}
     return {"PCA": import_module("sklearn.decomposition").PCA, **registered}
 
 
 def method_names() -> list[str]:
-    """Name the methods that a plan may have."""
+    """Return the names of all methods that a plan may use."""
     return sorted(_known(), key=str.lower)
 
 
 def label(method: str) -> str:
-    """Write a method's name as a reader wants it."""
+    """Return the name of a method as tables and figures show it."""
     return "no reduction" if method == NO_REDUCTION else method
 
 
 def estimator_of(method: str, parameters: Mapping[str, Any]) -> str:
-    """Name the estimator of a method: its own name, unless the plan says another."""
+    """Return the name of a method's estimator: its own, unless the plan names another."""
     return check_name("method", str(parameters.get("estimator", method)), _known())
 
 
 def make_reducer(
     method: str, parameters: Mapping[str, Any], n_components: int | None, random_state: int
 ) -> Any:
-    """Make the reducer of a method; None is no reduction.
+    """Make the reducer of a method; None stands for no reduction.
 
-    What the plan gives in `parameters` wins over the number of components and the seed.
+    It is the published form of the method. The `parameters` of the plan take precedence over
+    that, over `n_components` and over `random_state`.
     """
-    estimator = _known()[estimator_of(method, parameters)]
-    if estimator is None:
+    name = estimator_of(method, parameters)
+    if _known()[name] is None:
         return None
-    given = {name: value for name, value in parameters.items() if name != "estimator"}
-    reducer = estimator()
-    ours = {"n_components": n_components, "random_state": random_state}
+    reducer = _known()[name]()
     taken = reducer.get_params()
-    return reducer.set_params(**{k: v for k, v in ours.items() if k in taken} | given)
+    ours = {"n_components": n_components, "random_state": random_state}
+    published = _PUBLISHED.get(_ALIASES.get(name, name), {})
+    given = {name: value for name, value in parameters.items() if name != "estimator"}
+    return reducer.set_params(**{k: v for k, v in ours.items() if k in taken} | published | given)
 
 
 def check_classifier(name: str, k: int | None = None) -> str:
-    """Give the classifier's name in one spelling, with another k if there is one.
+    """Return the name of a classifier in its one spelling, with another k if given.
 
     Examples
     --------
@@ -85,14 +92,14 @@ def check_classifier(name: str, k: int | None = None) -> str:
     family, found = _parse(name.removeprefix("k-"))
     k = found if k is None else k
     if k < 1:
-        raise ValueError(f"{name!r}: the number of neighbours k must be at least 1")
+        raise ValueError(f"{name!r}: the number of neighbours k must be at least 1, not {k}")
     return family if (family, k) == ("MLkNN", _DEFAULT_K) else f"{k}-{family}"
 
 
 def make_classifier(name: str) -> Any:
     """Make the classifier of a name: "1-NN", "3-NN", "MLkNN", "15-MLkNN"."""
     family, k = _parse(name)
-    return getattr(import_module("skml_kalda.neighbors"), _CLASSIFIERS[family])(k=k)
+    return getattr(import_module("skml_kalda"), _CLASSIFIERS[family])(k=k)
 
 
 def _parse(name: str) -> tuple[str, int]:

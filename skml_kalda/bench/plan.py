@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import re
 import shlex
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -10,18 +12,37 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+from skml_kalda._core.names import check_name
+from skml_kalda.bench import settings
 from skml_kalda.bench.cells import HELD_OUT, Cell
 from skml_kalda.bench.methods import TUNED_CLASSIFIER, check_classifier, estimator_of
-from skml_kalda.bench.names import check_name, shipped
-from skml_kalda.bench.tuning import check_tuning, tuning_of
+from skml_kalda.bench.running.tuning import check_tuning, tuning_of
 from skml_kalda.datasets.manifest import read_manifest
 
-__all__ = ["LISTS", "SINGLE", "Plan", "plan_names", "read_plan"]
-
-# What the options of the command line change.
+PLANS = Path(__file__).parent / "plans"
+# The settings that options of the command line change.
 LISTS = ("datasets", "methods", "classifiers", "dimensions")
-SINGLE = ("folds", "repeats", "seed", "standardize")
+SINGLE = ("folds", "repeats", "seed", "standardize", "timeout")
 _KINDS = ("scores", "convergence", "projection", "gallery")
+_ALLOWED = {
+    "name": settings.TEXT,
+    "title": settings.TEXT,
+    "about": settings.OPTIONAL_TEXT,
+    "kind": settings.TEXT,
+    "datasets": settings.NAMES,
+    "methods": settings.NAMES,
+    "classifiers": settings.NAMES,
+    "parameters": settings.PARAMETERS,
+    "dimensions": settings.wholes(1),
+    "folds": settings.whole(2),
+    "repeats": settings.whole(1),
+    "seed": settings.SEED,
+    "standardize": settings.SWITCH,
+    "classes": settings.whole(0),
+    "max_rows": settings.ROWS,
+    "tune": settings.TABLE,
+    "timeout": settings.SECONDS,
+}
 
 
 @dataclass(frozen=True)
@@ -31,30 +52,31 @@ class Plan:
     Parameters
     ----------
     name, title, about : str
-        What it is called, and what it shows.
+        Its name, its title and a description of what it shows.
     kind : {"scores", "convergence", "projection", "gallery"}
-        Cross-validated scores, the objective by iteration, all rows in two dimensions, or those
-        of the first fold, held out from the fit, with their labels and scores.
+        Cross-validated scores; the objective by iteration; all rows in two dimensions; or the
+        rows of the first fold, held out from the fit, in two dimensions with labels and scores.
     datasets, methods, classifiers : tuple of str
-        Names; the methods are those of the registry, the paper's names for them, "PCA" and
-        "none".
+        Names. Methods are those of the registry, the paper's names for them, "PCA" and "none".
     parameters : dict
         By method: the parameters of its estimator, and under "estimator" the name of the
-        estimator where it is not that of the method.
+        estimator if it differs from that of the method.
     dimensions : tuple of int
-        Numbers of components; none means K - 1.
+        Numbers of components; empty means K - 1.
     folds, repeats, seed : int
-        Of the cross-validation.
+        Settings of the cross-validation.
     standardize : bool
-        Whether features get zero mean and unit variance, from the training rows.
+        Whether features get zero mean and unit variance, by the training rows.
     classes : int
-        Only rows of the first so many classes; 0 is all.
+        Use only the rows of the first so many classes; 0 means all.
     max_rows : dict
-        By data set: how many rows are drawn at random if it has more.
+        By data set: the number of rows to draw at random if it has more.
     tune : dict
-        How each method chooses its parameters, and the classifier "k-NN" its k, by a
-        cross-validation inside every training fold: "folds", the "score" to be best in,
-        the "neighbors" to choose k from, and by method its "grid" of values by parameter.
+        How a cross-validation inside every training fold chooses the parameters of each method
+        and the k of the classifier "k-NN": the number of "folds", the "score" to maximise, the
+        "neighbors" to choose k from, and by method a "grid" of values for each parameter.
+    timeout : float
+        Seconds after which a cell fails; 0 means no limit.
     """
 
     name: str
@@ -73,36 +95,56 @@ class Plan:
     classes: int = 0
     max_rows: Mapping[str, int] = field(default_factory=dict)
     tune: Mapping[str, Any] = field(default_factory=dict)
+    timeout: float = 0
 
     def __post_init__(self) -> None:
-        check_name("kind of plan", self.kind, _KINDS)
-        for name in self.datasets:
-            read_manifest(name)
-        for name in self.methods:
-            estimator_of(name, self.parameters.get(name, {}))
-        spelled = tuple(map(check_classifier, self.classifiers))
-        object.__setattr__(self, "classifiers", spelled)
-        self._check_numbers()
+        for name, allowed in _ALLOWED.items():
+            allowed.check(name, getattr(self, name))
+        for name in LISTS:
+            object.__setattr__(self, name, tuple(getattr(self, name)))
+        self._check_names()
+        if self.kind in ("projection", "gallery"):
+            settings.wholes(2).check("dimensions", self.dimensions)
         self._check_tuning()
 
-    def _check_numbers(self) -> None:
-        for name, least in {"folds": 2, "repeats": 1, "seed": 0, "classes": 0}.items():
-            if getattr(self, name) < least:
-                raise ValueError(f"{name} must be at least {least}, not {getattr(self, name)}")
-        least = 2 if self.kind in ("projection", "gallery") else 1
-        if min(self.dimensions, default=least) < least:
-            raise ValueError(f"dimensions must be at least {least}, not {min(self.dimensions)}")
+    def _check_names(self) -> None:
+        check_name("kind of plan", self.kind, _KINDS)
+        for name in (*self.datasets, *self.max_rows):
+            read_manifest(name)
+        for name in (*self.methods, *self.parameters):
+            estimator_of(name, self.parameters.get(name, {}))
+        spelled = tuple(map(check_classifier, self.classifiers))
+        settings.NAMES.check("classifiers", spelled)
+        object.__setattr__(self, "classifiers", spelled)
 
     def _check_tuning(self) -> None:
         if self.tune and self.classifiers != (TUNED_CLASSIFIER,):
-            raise ValueError(f"a plan that tunes chooses k: classifiers must be {TUNED_CLASSIFIER}")
+            raise ValueError(
+                f"a plan that tunes chooses k: classifiers must be {TUNED_CLASSIFIER}, "
+                f"not {', '.join(self.classifiers)}"
+            )
         if not self.tune and TUNED_CLASSIFIER in self.classifiers:
             raise ValueError(f"{TUNED_CLASSIFIER} needs a plan that says how to tune")
         if self.tune:
             check_tuning(self.tune, self.parameters, self.datasets)
 
+    @property
+    def slug(self) -> str:
+        """The name as a part of a path: never that of another folder, never too long.
+
+        Examples
+        --------
+        >>> from skml_kalda.bench.plan import Plan
+        >>> Plan("quick", "Quick").slug, Plan("../my plan", "Mine").slug
+        ('quick', 'my-plan-a0ad9d')
+        """
+        slug = re.sub(r"[^\w.-]+", "-", self.name)[:60].strip("-.")
+        if slug == self.name:
+            return slug
+        return f"{slug or 'plan'}-{hashlib.sha256(self.name.encode()).hexdigest()[:6]}"
+
     def cells(self) -> list[Cell]:
-        """List the cells, those that share a fit side by side."""
+        """Return the cells; those that share a fit follow one another."""
         return list(self._cells())
 
     def _cells(self) -> Iterator[Cell]:
@@ -129,14 +171,14 @@ class Plan:
                 )
 
     def changed(self, k: int | None = None, **changes: Any) -> Plan:
-        """Give the plan with other settings; those that are None stay."""
+        """Return the plan with other settings; those that are None stay."""
         plan = replace(self, **{name: v for name, v in changes.items() if v is not None})
         if k is None:
             return plan
         return replace(plan, classifiers=tuple(check_classifier(c, k) for c in plan.classifiers))
 
     def command(self) -> str:
-        """Write the command that runs this plan."""
+        """Return the command that runs this plan."""
         shipped_plan = self.name in plan_names()
         usual = read_plan(self.name) if shipped_plan else self
         words = ["python -m skml_kalda.bench run", self.name if shipped_plan else "PLAN.toml"]
@@ -147,14 +189,14 @@ class Plan:
         return " ".join(words)
 
     @classmethod
-    def of(cls, settings: Mapping[str, Any]) -> Plan:
+    def of(cls, values: Mapping[str, Any]) -> Plan:
         """Make a plan from what TOML or JSON can hold."""
-        known = [each.name for each in fields(cls)]
-        checked: dict[str, Any] = {}
-        for name, value in settings.items():
-            check_name("setting of a plan", name, known)
-            checked[name] = tuple(value) if isinstance(value, list) else value
-        return cls(**checked)
+        for name in values:
+            check_name("setting of a plan", name, [each.name for each in fields(cls)])
+        for name in ("name", "title"):
+            if name not in values:
+                raise ValueError(f"the plan has no {name}")
+        return cls(**values)
 
 
 def _option(name: str, value: Any) -> str:
@@ -175,12 +217,17 @@ def read_plan(name: str | Path) -> Plan:
     """
     path = Path(name)
     if path.suffix != ".toml":
-        path = shipped("plans") / f"{check_name('plan', str(name), plan_names())}.toml"
-    with path.open("rb") as stream:
-        settings = tomllib.load(stream)
-    return Plan.of({"name": path.stem, "title": path.stem, **settings})
+        path = PLANS / f"{check_name('plan', str(name), plan_names())}.toml"
+    try:
+        values = tomllib.loads(path.read_text("utf-8"))
+    except ValueError as error:
+        raise ValueError(f"{path} is not a TOML file: {error}") from error
+    try:
+        return Plan.of({"name": path.stem, "title": path.stem, **values})
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from error
 
 
 def plan_names() -> list[str]:
-    """Name the plans that come with the package."""
-    return sorted(path.stem for path in shipped("plans").glob("*.toml"))
+    """Return the names of the plans that come with the package."""
+    return sorted(path.stem for path in PLANS.glob("*.toml"))

@@ -6,41 +6,35 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from skml_kalda.bench.document import Block, Entry, Grid
 from skml_kalda.bench.methods import NO_REDUCTION, label
-from skml_kalda.bench.ranks import Ranking, post_hoc, rank_methods
-from skml_kalda.bench.results import Results
-from skml_kalda.bench.scores import short_name
-from skml_kalda.bench.tables import (
-    choices,
-    differences,
-    fold_means,
-    lower_is_better,
-    main_scores,
-)
-
-__all__ = ["comparison"]
+from skml_kalda.bench.reporting.document import Block, Entry, Grid
+from skml_kalda.bench.reporting.ranks import Ranking, post_hoc, rank_methods
+from skml_kalda.bench.reporting.tables import choices, differences, fold_means, main_scores
+from skml_kalda.bench.running.results import Results
+from skml_kalda.bench.scores import SCORES, Score
 
 
 def comparison(results: Results, classifier: str) -> Iterator[Block]:
-    """Rank the methods by accuracy; tuned ones by more scores, with all that follows."""
-    for score in main_scores(results):
-        means = fold_means(results, score, classifier)
-        ranking = rank_methods(means, ascending=lower_is_better(score))
+    """Rank the methods by accuracy; after a tuning by more scores, with tests and choices."""
+    tuned = bool(results.plan.tune)
+    scores = [SCORES[name] for name in main_scores(results)]
+    for score in scores:
+        means = fold_means(results, score.name, classifier)
+        ranking = rank_methods(means, ascending=score.lower_is_better)
         if ranking is not None:
             yield _mean_ranks(ranking, score, classifier)
-        if ranking is not None and results.plan.tune:
+        if ranking is not None and tuned:
             yield _post_hoc(means, score)
-    if results.plan.tune:
-        for score in main_scores(results):
+    if tuned:
+        for score in scores:
             yield from _against_none(results, score)
         yield _choices(results)
 
 
-def _mean_ranks(ranking: Ranking, score: str, classifier: str) -> Grid:
+def _mean_ranks(ranking: Ranking, score: Score, classifier: str) -> Grid:
     ranks = [Entry(f"{value:.2f}") for value in ranking.mean_ranks]
     caption = (
-        f"Mean rank by {short_name(score)} with {classifier} on {ranking.n_datasets} data sets. "
+        f"Mean rank by {score.title} with {classifier} on {ranking.n_datasets} data sets. "
         f"Friedman's test: p = {ranking.p_value:.3g}; critical difference at 5 % (Nemenyi): "
         f"{ranking.critical_difference:.2f}"
     )
@@ -48,8 +42,8 @@ def _mean_ranks(ranking: Ranking, score: str, classifier: str) -> Grid:
     return Grid(caption, header, [[Entry("mean rank"), *ranks]])
 
 
-def _post_hoc(means: pd.DataFrame, score: str) -> Grid:
-    found = post_hoc(means, ascending=lower_is_better(score)).drop(columns="mean rank").T
+def _post_hoc(means: pd.DataFrame, score: Score) -> Grid:
+    found = post_hoc(means, ascending=score.lower_is_better).drop(columns="mean rank").T
     (best,) = {label(str(name)) for name in set(means) - set(found)}
     rows = [
         [Entry(str(test)), *(Entry(f"{p:.3g}", best=bool(p < 0.05)) for p in values)]
@@ -57,24 +51,25 @@ def _post_hoc(means: pd.DataFrame, score: str) -> Grid:
     ]
     least = 2 * 0.5 ** len(means) * len(found.columns)
     caption = (
-        f"p-values of {best}, the best by {short_name(score)}, against each other method; "
-        f"below 5 % bold. On {len(means)} data sets the least of Wilcoxon's is at least {least:.2g}"
+        f"p-values of {best}, the best by {score.title}, against each other method; bold below "
+        f"5 %. On {len(means)} data sets the smallest p-value of Wilcoxon's test cannot be below "
+        f"{least:.2g}"
     )
     return Grid(caption, ["test", *map(label, map(str, found.columns))], rows)
 
 
-def _against_none(results: Results, score: str) -> Iterator[Block]:
+def _against_none(results: Results, score: Score) -> Iterator[Block]:
     if NO_REDUCTION not in set(results.frame()["method"]):
         return
-    found = differences(results, score)
+    found = differences(results, score.name)
     methods = [name for name in results.plan.methods if name in set(found["method"])]
     lines = []
     for name, part in found.groupby("dataset", sort=False):
         rows = part.set_index("method").reindex(methods)
         lines.append([Entry(str(name)), *map(_difference, rows["difference"], rows["se"])])
     caption = (
-        f"Against no reduction: difference in {short_name(score)}, ± its standard error over the "
-        "outer folds; bold where it is more than one above"
+        f"Against no reduction: difference in {score.title}, ± its standard error over the outer "
+        "folds; bold where it exceeds its standard error"
     )
     yield Grid(caption, ["data set", *map(label, methods)], lines)
 

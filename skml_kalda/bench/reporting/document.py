@@ -1,16 +1,14 @@
-"""What a report consists of, whatever it is written as."""
+"""The parts of a report, independent of its format."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-__all__ = ["Block", "Code", "Entry", "Grid", "Heading", "Picture", "Text"]
-
 
 @dataclass(frozen=True)
 class Heading:
-    """A heading; level 1 is the title, 2 begins a run."""
+    """A heading; level 1 is the title, level 2 begins a run."""
 
     text: str
     level: int
@@ -26,14 +24,14 @@ class Text:
 
 @dataclass(frozen=True)
 class Code:
-    """Commands to be copied."""
+    """Commands to copy."""
 
     text: str
 
 
 @dataclass(frozen=True)
 class Entry:
-    """What stands in one place of a grid, perhaps the best of its row, perhaps with a note."""
+    """One entry of a grid: bold if it is the best of its row, perhaps with a note below."""
 
     text: str
     best: bool = False
@@ -51,7 +49,7 @@ class Grid:
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure; `svg` takes the colours of the page."""
+    """A figure; its `svg` takes the colours of the page, its `name` is that of its file."""
 
     name: str
     caption: str
@@ -59,3 +57,8 @@ class Picture:
 
 
 Block = Heading | Text | Code | Grid | Picture
+
+
+def capitalized(text: str) -> str:
+    """Return a text with its first letter in upper case and the others as they are."""
+    return text[:1].upper() + text[1:]

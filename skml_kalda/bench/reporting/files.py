@@ -8,14 +8,12 @@ from pathlib import Path
 
 import pandas as pd
 
-from skml_kalda.bench.document import Picture
-from skml_kalda.bench.html import to_html
-from skml_kalda.bench.markdown import FIGURES, to_markdown
-from skml_kalda.bench.results import Results
-from skml_kalda.bench.sections import document
-from skml_kalda.bench.tables import scores_in, table
-
-__all__ = ["report"]
+from skml_kalda.bench.reporting.compose import document
+from skml_kalda.bench.reporting.document import Picture
+from skml_kalda.bench.reporting.html import to_html
+from skml_kalda.bench.reporting.markdown import FIGURES, to_markdown
+from skml_kalda.bench.reporting.tables import scores_in, table
+from skml_kalda.bench.running.results import Results
 
 
 def report(results: Results | Sequence[Results], output: str | PathLike[str] | None = None) -> Path:
@@ -26,12 +24,12 @@ def report(results: Results | Sequence[Results], output: str | PathLike[str] | N
     results : Results or sequence of Results
         From `run` or `read_results`.
     output : path-like, optional
-        Folder to write to; by default that of the (first) run.
+        Folder to write to; by default that of the first run.
 
     Returns
     -------
     pathlib.Path
-        The HTML page, which needs no other file. Beside it lie ``report.md`` with its figures,
+        The HTML page, which needs no other file. Beside it are ``report.md`` with its figures,
         and ``scores.csv`` with all tables.
     """
     runs = [results] if isinstance(results, Results) else list(results)
@@ -48,12 +46,12 @@ def report(results: Results | Sequence[Results], output: str | PathLike[str] | N
 
 
 def _on_white(svg: str) -> str:
-    """Make a figure stand alone, where no page gives it its colours."""
+    """Give a figure colours of its own, for use outside of a page."""
     return svg.replace("<svg ", '<svg style="background: white; color: black" ', 1)
 
 
 def _write(path: Path, text: str) -> None:
-    path.write_text(text, encoding="utf-8")
+    path.write_text(text, encoding="utf-8", errors="backslashreplace")
 
 
 def _scores(runs: Sequence[Results]) -> pd.DataFrame:

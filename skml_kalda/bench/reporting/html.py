@@ -1,61 +1,31 @@
-"""A report as one page of HTML that needs nothing else."""
+"""A report as one page of HTML that needs no other file."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cache
 from html import escape
+from pathlib import Path
 
-from skml_kalda.bench.document import Block, Code, Entry, Grid, Heading, Picture, Text
-
-__all__ = ["to_html"]
-
-_STYLE = """
-:root { color-scheme: light dark; --page: #fcfcfb; --ink: #1c2024; --soft: #5d6670; --line: #dcdfe3;
-  --band: #f2f4f6; --best: #1d62b5; }
-@media (prefers-color-scheme: dark) { :root { --page: #15181c; --ink: #e4e7ea; --soft: #9aa4ae;
-  --line: #343a41; --band: #1e2328; --best: #7db8ff; } }
-* { box-sizing: border-box; }
-body { margin: 0 auto; max-width: 84rem; padding: 1.5rem 1rem 4rem; background: var(--page);
-  color: var(--ink); font: 1rem/1.55 system-ui, sans-serif; }
-h1 { font-size: 1.6rem; line-height: 1.25; }
-h2 { font-size: 1.3rem; margin-top: 3.5rem; padding-top: .8rem; border-top: 2px solid var(--line); }
-h3 { font-size: 1.05rem; margin-top: 2rem; }
-p { max-width: 46rem; }
-nav { display: flex; flex-wrap: wrap; gap: .3rem 1.2rem; }
-a { color: var(--best); }
-.scroll { overflow-x: auto; }
-table { border-collapse: collapse; font-size: .85rem; font-variant-numeric: tabular-nums; }
-p.caption, figcaption { color: var(--soft); font-size: .9rem; margin: 1.4rem 0 .3rem; }
-th, td { padding: .3rem .55rem; text-align: left; vertical-align: top; }
-th { white-space: nowrap; }
-tbody th, thead th:first-child { position: sticky; left: 0; background: inherit; }
-thead tr { background: var(--page); }
-tbody tr:nth-child(even) { background: var(--page); }
-td.number { white-space: nowrap; }
-td.words { min-width: 9rem; }
-thead th { border-bottom: 2px solid var(--line); }
-tbody tr:nth-child(odd) { background: var(--band); }
-td b { color: var(--best); }
-small { display: block; color: var(--soft); }
-figure { margin: 1.2rem 0; }
-figure svg { display: block; width: 100%; height: auto; }
-figcaption { margin-top: .3rem; max-width: 46rem; }
-pre { background: var(--band); padding: .7rem 1rem; overflow-x: auto; border-radius: 6px; }
-@media (max-width: 40rem) { body { padding-top: .5rem; } figure .scroll svg { min-width: 30rem; } }
-"""
+from skml_kalda.bench.reporting.document import Block, Code, Entry, Grid, Heading, Picture, Text
 
 
 def to_html(blocks: Sequence[Block]) -> str:
-    """Write the page: styles and figures are inside, no address is asked for anything."""
+    """Return the page, with styles and figures inside; it asks the network for nothing."""
     title = next(block.text for block in blocks if isinstance(block, Heading))
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n"
+        f"<title>{escape(title)}</title>\n<style>\n{_style()}</style>\n</head>\n<body>\n"
         + "\n".join(_block(block, blocks) for block in blocks)
         + "\n</body>\n</html>\n"
     )
+
+
+@cache
+def _style() -> str:
+    return Path(__file__).with_name("report.css").read_text("utf-8")
 
 
 def _block(block: Block, blocks: Sequence[Block]) -> str:
@@ -82,7 +52,7 @@ def _contents(blocks: Sequence[Block]) -> str:
 
 
 def _picture(block: Picture) -> str:
-    # A figure of one panel is not blown up to the width of the page.
+    # So that a figure with one panel does not fill the width of the page.
     width = float(re.findall(r'viewBox="0 0 ([\d.]+)', block.svg)[0])
     label = (
         f'role="img" aria-label="{escape(block.caption)}" style="max-width: {1.6 * width:.0f}px"'
@@ -96,7 +66,7 @@ def _grid(block: Grid) -> str:
     head = "".join(f'<th scope="col">{escape(name)}</th>' for name in block.header)
     rows = "".join(f"<tr>{_row(row)}</tr>\n" for row in block.rows)
     table = f"<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}</tbody>"
-    # The caption is no part of the table, which may be wider than the page and scroll.
+    # The caption is outside of the table: a table wider than the page scrolls, its caption not.
     name = escape(block.caption)
     scroll = f'<div class="scroll"><table aria-label="{name}">{table}</table></div>'
     return f'<p class="caption">{name}</p>\n{scroll}'

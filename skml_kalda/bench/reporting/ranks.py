@@ -8,12 +8,10 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-__all__ = ["Ranking", "holm", "post_hoc", "rank_methods"]
-
 
 @dataclass(frozen=True)
 class Ranking:
-    """Mean ranks of methods (1 is best), and whether chance may explain them."""
+    """Mean ranks of methods (1 is best), and whether chance could explain them."""
 
     mean_ranks: pd.Series[float]
     p_value: float
@@ -21,17 +19,17 @@ class Ranking:
     critical_difference: float
 
     def cliques(self) -> list[tuple[float, float]]:
-        """Give the longest stretches of ranks within which no two methods differ."""
+        """Return the longest ranges of ranks within which no two methods differ."""
         ranks = np.sort(self.mean_ranks.to_numpy())
-        stretches = [
+        ranges = [
             (float(low), float(ranks[ranks <= low + self.critical_difference].max()))
             for low in ranks
         ]
-        # Ranks ascend, so a stretch is inside an earlier one if it ends no later.
+        # Ranks ascend, so a range lies inside an earlier one if it ends no later.
         return [
-            stretch
-            for number, stretch in enumerate(stretches)
-            if stretch[1] > stretch[0] and all(stretch[1] > s[1] for s in stretches[:number])
+            each
+            for number, each in enumerate(ranges)
+            if each[1] > each[0] and all(each[1] > s[1] for s in ranges[:number])
         ]
 
 
@@ -63,12 +61,12 @@ def rank_methods(means: pd.DataFrame, *, ascending: bool = False) -> Ranking | N
 
 
 def _standard_error(n: int, k: int) -> float:
-    """Give that of the difference of two mean ranks of k methods on n data sets."""
+    """Return that of the difference of two mean ranks of k methods on n data sets."""
     return float(np.sqrt(k * (k + 1) / (6 * n)))
 
 
 def post_hoc(means: pd.DataFrame, *, ascending: bool = False) -> pd.DataFrame:
-    """Test every method against the one of the best mean rank.
+    """Test every method against the one with the best mean rank.
 
     Parameters
     ----------
@@ -80,15 +78,16 @@ def post_hoc(means: pd.DataFrame, *, ascending: bool = False) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        For each other method, best first: its mean rank, and p-values of Nemenyi's test (which
-        corrects for all pairs), and, corrected by Holm for the comparisons shown, of the
-        difference of the mean ranks and of Wilcoxon's signed ranks of the scores (Demšar 2006).
+        For each other method, best first: its mean rank, and three p-values (Demšar 2006). One
+        is of Nemenyi's test, which corrects for all pairs. The others, of the difference of the
+        mean ranks and of Wilcoxon's signed ranks of the scores, are corrected by Holm for the
+        comparisons shown.
     """
     n, k = means.shape
     ranks = means.rank(axis=1, ascending=ascending).mean().sort_values()
     best, others = ranks.index[0], ranks.iloc[1:]
     z = (others - ranks.iloc[0]) / _standard_error(n, k)
-    # Equal scores are split between the signs: two methods may do the same on a data set.
+    # Two methods may have equal scores on a data set: these are split between the signs.
     signed = [
         stats.wilcoxon(means[best], means[m], zero_method="zsplit").pvalue for m in others.index
     ]
@@ -103,12 +102,12 @@ def post_hoc(means: pd.DataFrame, *, ascending: bool = False) -> pd.DataFrame:
 
 
 def holm(p_values: pd.Series[float]) -> pd.Series[float]:
-    """Correct p-values for their number, step by step from the smallest.
+    """Correct p-values for multiple comparisons, step by step from the smallest.
 
     Examples
     --------
     >>> import pandas as pd
-    >>> from skml_kalda.bench.ranks import holm
+    >>> from skml_kalda.bench.reporting.ranks import holm
     >>> holm(pd.Series([0.04, 0.01, 0.03])).tolist()
     [0.06, 0.03, 0.06]
     """

@@ -7,31 +7,29 @@ from typing import Any
 
 import pandas as pd
 
-from skml_kalda.bench.document import Entry, Grid
 from skml_kalda.bench.methods import label
-from skml_kalda.bench.results import Results
+from skml_kalda.bench.reporting.document import Entry, Grid, capitalized
+from skml_kalda.bench.reporting.tables import scores_in
+from skml_kalda.bench.running.results import Results
 from skml_kalda.bench.scores import MAIN, SCORES
-from skml_kalda.bench.tables import scores_in
-
-__all__ = ["split_means", "spread", "spread_grids"]
 
 
 def split_means(results: Results, score: str, classifier: str) -> pd.Series[float]:
-    """Give the mean over the folds of each split, by data set, method and repeat."""
+    """Return the mean over the folds of each split, by data set, method and repeat."""
     frame = results.frame()
     frame = frame[frame["classifier"] == classifier]
     return frame.groupby(["dataset", "method", "repeat"], sort=False)[score].mean()
 
 
 def spread(results: Results, score: str, classifier: str) -> pd.DataFrame:
-    """Tabulate how a score varies from split to split, a split being one set of folds.
+    """Tabulate how a score varies from split to split; a split is one set of folds.
 
     Parameters
     ----------
     results : Results
-        Of a plan with several repeats.
+        The results of a plan with several repeats.
     score, classifier : str
-        The score of that classifier.
+        The names of a score and of a classifier.
 
     Returns
     -------
@@ -44,7 +42,7 @@ def spread(results: Results, score: str, classifier: str) -> pd.DataFrame:
 
 
 def spread_grids(results: Results, classifier: str) -> Iterator[Grid]:
-    """Give one grid for each main score: a row for each data set, a column for each method."""
+    """Yield one grid for each main score: a row for each data set, a column for each method."""
     if results.plan.repeats == 1:
         return
     methods = results.plan.methods
@@ -59,9 +57,9 @@ def spread_grids(results: Results, classifier: str) -> Iterator[Grid]:
 
 def _caption(results: Results, score: str) -> str:
     return (
-        f"{SCORES[score][0].upper()}{SCORES[score][1:]} over {results.plan.repeats} splits of the "
-        f"same rows: mean ± its standard error; below, the standard deviation over the splits and "
-        f"the split of seed {results.plan.seed} alone"
+        f"{capitalized(SCORES[score].label)} over {results.plan.repeats} splits of the same rows: "
+        "mean ± its standard error; below, the standard deviation over the splits and the result "
+        f"of the split with seed {results.plan.seed} alone"
     )
 
 

@@ -1,4 +1,4 @@
-"""What all figures share: colours, panels, legend, and how they are written."""
+"""What all figures share: colours, panels, the legend, and the form of the SVG."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["COLORS", "INK", "MARKERS", "PAPER", "panels", "style", "svg", "with_legend"]
-
 COLORS = ("#2f7ed8", "#e0701a", "#2a9d6a", "#a05fc0", "#c9425a", "#8a7a2b")
 MARKERS = ("o", "s", "^", "D", "v", "P")
-# Stands for the colour of the page's text: see `svg`.
+# A placeholder for the colour of the page's text: see `svg`.
 INK = "#123456"
-# And this for its background.
+# A placeholder for the colour of its background.
 PAPER = "#fedcba"
 _STYLE: Any = {
     "svg.fonttype": "none",
+    # Names are shown as they are: a dollar sign does not begin a formula.
+    "text.parse_math": False,
     "font.size": 9,
     "axes.spines.top": False,
     "axes.spines.right": False,
@@ -37,22 +37,22 @@ _STYLE: Any = {
 
 
 def style(**more: Any) -> AbstractContextManager[None]:
-    """Draw and write in the style of the report."""
+    """Return a context in which figures are drawn and written in the style of the report."""
     import matplotlib as mpl
 
     return mpl.rc_context(_STYLE | more)
 
 
 def svg(drawn: Figure, salt: str) -> str:
-    """Write a figure as an SVG element whose lines and text take the colour of the page.
+    """Return a figure as an SVG element whose lines and text take the colours of the page.
 
-    The `salt` makes its identifiers its own, as several figures may stand on one page.
+    The `salt` makes its identifiers unique, because one page may hold several figures.
     """
     stream = io.StringIO()
     with style(**{"svg.hashsalt": salt}):
-        # Without a date the same results give the same bytes.
+        # Without a date, so that the same results give the same bytes.
         drawn.savefig(stream, format="svg", dpi=150, facecolor="none", metadata={"Date": None})
-    # To a hundredth of a point: more is not seen, and most of the bytes.
+    # More digits than a hundredth of a point are invisible, and most of the bytes.
     text = re.sub(r' d="[^"]*"', lambda path: _rounded(path[0]), stream.getvalue())
     text = (
         text[text.index("<svg") :].replace(INK, "currentColor").replace(PAPER, "var(--page, white)")
@@ -68,7 +68,7 @@ def _rounded(path: str) -> str:
 def panels(
     n: int, *, width: float = 3.1, height: float = 2.4, columns: int = 3
 ) -> tuple[Figure, Iterator[Axes]]:
-    """Make a figure of n panels, so many in a row."""
+    """Make a figure of n panels, at most `columns` in a row."""
     from matplotlib.figure import Figure
 
     columns = min(n, columns)
@@ -80,8 +80,18 @@ def panels(
     return drawn, iter(axes[:n])
 
 
+def color(number: int) -> str:
+    """Return the colour of a series; the seventh has that of the first again."""
+    return COLORS[number % len(COLORS)]
+
+
+def marker(number: int) -> str:
+    """Return the marker of a series; the seventh has that of the first again."""
+    return MARKERS[number % len(MARKERS)]
+
+
 def with_legend(drawn: Figure, columns: int = 4) -> Figure:
-    """Put one legend over all panels."""
+    """Add one legend above all panels."""
     found = {
         label: handle
         for axis in drawn.axes

@@ -1,4 +1,4 @@
-"""Tables, from results only."""
+"""Tables, made from results only."""
 
 from __future__ import annotations
 
@@ -7,42 +7,29 @@ from typing import Any
 
 import pandas as pd
 
+from skml_kalda._core.names import check_name
 from skml_kalda.bench.methods import NO_REDUCTION
-from skml_kalda.bench.names import check_name
-from skml_kalda.bench.paper import published
-from skml_kalda.bench.results import Results
+from skml_kalda.bench.reporting.published import published
+from skml_kalda.bench.running.results import Results
 from skml_kalda.bench.scores import MAIN, SCORES
-
-__all__ = [
-    "agreement",
-    "choices",
-    "compare",
-    "differences",
-    "fold_means",
-    "has_swapped_names",
-    "lower_is_better",
-    "main_scores",
-    "scores_in",
-    "table",
-]
 
 _GROUP = ["dataset", "classifier", "method", "dimension"]
 
 
 def table(results: Results, score: str = "accuracy") -> pd.DataFrame:
-    """Tabulate a score, the paper's number beside ours.
+    """Tabulate a score, with the paper's number beside ours.
 
     Parameters
     ----------
     results : Results
         From `run` or `read_results`.
     score : str, default="accuracy"
-        One of the scores, by its standard name.
+        The standard name of a score.
 
     Returns
     -------
     pandas.DataFrame
-        For each data set, classifier, method and dimension (0 is K - 1), in the order of the
+        For each data set, classifier, method and dimension (0 means K - 1), in the order of the
         plan: the mean, the standard deviation over the folds, their number, the published value
         and our mean minus it.
     """
@@ -65,32 +52,27 @@ def _paper(row: Mapping[Any, Any], score: str) -> float:
 
 
 def scores_in(results: Results) -> list[str]:
-    """Name the scores that the results have."""
-    first: Mapping[str, float] = next((row["scores"] for row in results.ok if "scores" in row), {})
+    """Return the names of the scores that the results have."""
+    first: Mapping[str, float] = next((row["scores"] for row in results.ok if row["scores"]), {})
     return [score for score in SCORES if score in first]
 
 
 def has_swapped_names(results: Results) -> bool:
-    """Tell whether the paper's F1 numbers, whose names it swaps, stand beside ours."""
+    """Whether the paper's F1 numbers, whose names it swaps, are shown beside ours."""
     shown = [score for score in ("macro_f1", "micro_f1") if score in scores_in(results)]
     return any(table(results, score)["paper"].notna().any() for score in shown)
 
 
 def main_scores(results: Results) -> tuple[str, ...]:
-    """Name the scores by which methods are ranked: where they were tuned, first that aim."""
+    """Return the scores that rank the methods; if these were tuned, by which one comes first."""
     tune = results.plan.tune
     if not tune:
         return ("accuracy",)
     return (tune["score"], *(score for score in MAIN[::-1] if score != tune["score"]))
 
 
-def lower_is_better(score: str) -> bool:
-    """Tell whether a small value is the good one."""
-    return "lower is better" in SCORES[score]
-
-
 def fold_means(results: Results, score: str, classifier: str) -> pd.DataFrame:
-    """Give the mean over folds, a row for each data set and a column for each method."""
+    """Return the mean over folds, a row for each data set and a column for each method."""
     found = table(results, score)
     found = found[(found["classifier"] == classifier) & (found["dimension"] == 0)]
     means = found.pivot_table(index="dataset", columns="method", values="mean", sort=False)
@@ -98,10 +80,10 @@ def fold_means(results: Results, score: str, classifier: str) -> pd.DataFrame:
 
 
 def differences(results: Results, score: str, baseline: str = NO_REDUCTION) -> pd.DataFrame:
-    """Subtract the score of a baseline on every fold.
+    """Return the mean difference to a baseline by data set, classifier and method.
 
-    The result has the mean difference of each data set, classifier and method, and its standard
-    error over the folds, which is too small as far as these share training rows.
+    The standard error over the folds is beside it. It is too small, because folds share training
+    rows.
     """
     folds = ["dataset", "classifier", "repeat", "fold"]
     wide = results.frame().pivot_table(index=folds, columns="method", values=score, sort=False)
@@ -124,12 +106,13 @@ def choices(results: Results) -> pd.DataFrame:
     return pd.DataFrame(lines)
 
 
-def agreement(results: Results, score: str = "accuracy") -> pd.DataFrame:
-    """Say which of the paper's methods is best on each data set, in the paper and here.
+def agreement(results: Results) -> pd.DataFrame:
+    """Return which of the paper's methods has the best accuracy, in the paper and here.
 
-    Methods that the paper has no number for are left out, and data sets with fewer than two others.
+    Methods without a number in the paper are left out, and so are data sets with fewer than two
+    methods left.
     """
-    found = table(results, score).dropna(subset=["paper"])
+    found = table(results).dropna(subset=["paper"])
     parts = found.groupby("dataset", sort=False)
     rows = [_agreement(str(name), part) for name, part in parts if len(part) > 1]
     columns = [
@@ -157,12 +140,12 @@ def _agreement(name: str, part: pd.DataFrame) -> list[object]:
 
 
 def _best(values: pd.Series[float]) -> str:
-    """Name the best method, or all that are level."""
+    """Return the name of the best method, or of all that are equally good."""
     return " = ".join(map(str, values.index[values > values.max() - 1e-9]))
 
 
 def compare(a: Results, b: Results, score: str = "accuracy") -> pd.DataFrame:
-    """Set two runs side by side: their means, the difference, and the ratio of their fit times."""
+    """Compare two runs: their means, the difference, and the ratio of their fit times."""
     both = _means(a, score).add_suffix("_a").join(_means(b, score).add_suffix("_b"), how="inner")
     both["difference"] = both[f"{score}_b"] - both[f"{score}_a"]
     both["fit_time_ratio"] = both["fit_seconds_b"] / both["fit_seconds_a"]

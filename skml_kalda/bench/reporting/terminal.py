@@ -1,4 +1,4 @@
-"""Tables on a terminal, or as plain text where there is none."""
+"""Tables on a terminal, or as plain text elsewhere."""
 
 from __future__ import annotations
 
@@ -11,18 +11,16 @@ from rich.console import Console
 from rich.table import Table
 
 from skml_kalda.bench.methods import label
-from skml_kalda.bench.paper import SWAPPED
-from skml_kalda.bench.results import Results
-from skml_kalda.bench.scores import MAIN, SCORES
-from skml_kalda.bench.tables import compare, has_swapped_names, scores_in, table
-
-__all__ = ["make_console", "print_comparison", "print_outcome", "print_scores"]
+from skml_kalda.bench.reporting.published import SWAPPED
+from skml_kalda.bench.reporting.tables import compare, has_swapped_names, scores_in, table
+from skml_kalda.bench.running.results import Results
+from skml_kalda.bench.scores import MAIN, SCORES, Score
 
 _PLAIN_WIDTH = 120
 
 
 def make_console() -> Console:
-    """Make a console; without a terminal it has no width of its own."""
+    """Make a console; where there is no terminal, it has a fixed width."""
     console = Console(highlight=False, markup=False)
     return (
         console
@@ -32,26 +30,27 @@ def make_console() -> Console:
 
 
 def print_scores(console: Console, results: Results) -> None:
-    """Print accuracy, macro F1 and micro F1, the paper's numbers beside ours."""
-    shown = [score for score in MAIN if score in scores_in(results)]
-    for score in shown:
-        found = table(results, score)
+    """Print accuracy, macro F1 and micro F1, with the paper's numbers beside ours."""
+    for score in (SCORES[name] for name in MAIN if name in scores_in(results)):
+        found = _with_best(table(results, score.name), score)
         columns = _columns(found, results.plan.classifiers)
         parts = found.groupby(["dataset", "method", "dimension"], sort=False)
         lines = [_line(key, part, columns) for key, part in parts]
         header = [name if field == "mean" else field for name, field in columns]
-        title = f"{SCORES[score]}  (* is the best of its data set)"
+        title = f"{score.label}  (* is the best of its data set)"
         _print(console, title, ["data set", "method", *header], lines)
     if has_swapped_names(results):
         console.print(SWAPPED)
 
 
+def _with_best(found: pd.DataFrame, score: Score) -> pd.DataFrame:
+    groups = found.groupby(["dataset", "classifier"])["mean"]
+    return found.assign(best=found["mean"] == groups.transform(score.best))
+
+
 def _columns(found: pd.DataFrame, classifiers: Iterable[str]) -> list[tuple[str, str]]:
-    """Choose a column for each classifier, and two for the paper where it has its numbers."""
+    """Return a column for each classifier, and two for the paper where it has numbers."""
     with_paper = set(found.dropna(subset=["paper"])["classifier"])
-    found["best"] = found["mean"] == found.groupby(["dataset", "classifier"])["mean"].transform(
-        "max"
-    )
     fields = ("mean", "paper", "difference")
     return [(c, f) for c in classifiers for f in fields if f == "mean" or c in with_paper]
 
@@ -77,7 +76,7 @@ def _number(row: Any, field: str) -> str:
 
 
 def print_outcome(console: Console, results: Results) -> None:
-    """Say what was skipped, what failed, and what is left."""
+    """Print what was skipped, what failed, and what is left to run."""
     for row in results.skipped:
         console.print(f"skip: {row['dataset']}: {row['reason']}\n      {row['command']}")
     if results.failed:
@@ -108,7 +107,7 @@ def print_comparison(console: Console, a: Results, b: Results, score: str) -> No
         for row in found.itertuples(index=False)
     ]
     header = ["data set", "classifier", "method", "dimension", "A", "B", "B − A", "fit time B / A"]
-    _print(console, f"{SCORES[score]}: A is {a.folder}, B is {b.folder}", header, lines)
+    _print(console, f"{SCORES[score].label}: A is {a.folder}, B is {b.folder}", header, lines)
 
 
 def _ratio(value: float) -> str:

@@ -1,35 +1,34 @@
-"""Cells on a Dask cluster: who answers, what the workers need, and their rows as they come.
+"""Cells on a Dask cluster: connect, check the workers, and yield their rows as they are done.
 
-Workers are sent cells and names, never data: they read a set by its name, from the package or from
-the folder of the one who asks, which has to be there on every machine.
+Workers receive cells and names, never data. They read a set by its name, from the package or from
+the data home of the caller, which has to exist on every machine.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import asdict, replace
+from dataclasses import replace
 from importlib.util import find_spec
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from skml_kalda import __version__
 from skml_kalda.bench.cells import Cell
-from skml_kalda.bench.measure import Row, measure
-from skml_kalda.bench.sources import Source, find_source
+from skml_kalda.bench.running.data import Source, find_source
+from skml_kalda.bench.running.measure import measure
+from skml_kalda.bench.running.rows import Row, failed_row
 
 if TYPE_CHECKING:
     from distributed import Client
 
-__all__ = ["connected", "measured_on"]
-
 _PATIENCE = "10s"
-# A cell measures its time and sets the threads of its process: it has that for itself.
+# A cell is timed, and limits the threads of its process, so no other may run beside it there.
 _ONE_AT_A_TIME = Lock()
 
 
 def connected(address: str | None) -> AbstractContextManager[Client | None]:
-    """Connect to a scheduler and see that its workers can do the work; None is no cluster."""
+    """Connect to a scheduler and check its workers; without an address there is no cluster."""
     return nullcontext() if address is None else _connected(address)
 
 
@@ -75,10 +74,11 @@ def _version() -> str:
 
 
 def measured_on(client: Client, groups: Sequence[tuple[Sequence[Cell], Source]]) -> Iterator[Row]:
-    """Measure groups of cells on a cluster, and give their rows as they are done."""
+    """Measure groups of cells on a cluster, and yield their rows as they are done."""
     from distributed import as_completed
 
-    # A worker has another current folder. Given up as soon as the client is closed, as by Ctrl-C.
+    # A worker has another current folder, so it needs an absolute path. Closing the client, as
+    # Ctrl-C does, cancels what is left.
     groups = [(cells, replace(source, home=source.home.absolute())) for cells, source in groups]
     futures = {client.submit(_measure_there, *group, pure=False): group for group in groups}
     for future in as_completed(futures, loop=client.loop):
@@ -91,9 +91,8 @@ def _rows(future: Any, cells: Sequence[Cell], source: Source) -> list[Row]:
         return rows
     if future.status != "error":
         raise ConnectionResetError("the Dask cluster went away")
-    # A worker without the file, or killed again and again: the other cells go on.
-    failure = {"status": "failed", "sha256": source.sha256, "warnings": []}
-    return [{**asdict(cell), **failure, "error": str(future.exception())} for cell in cells]
+    # A worker lacks the file, or was killed several times: the other cells go on.
+    return [failed_row(cell, source, "error", str(future.exception())) for cell in cells]
 
 
 def _measure_there(cells: Sequence[Cell], source: Source) -> list[Row]:
@@ -105,4 +104,4 @@ def _measure_there(cells: Sequence[Cell], source: Source) -> list[Row]:
                 f"the worker has {what} of {source.name} in {source.home}: workers read data sets "
                 "by name, so put the same files into that folder on every machine"
             )
-        return measure(cells, source)
+        return [measure(cell, source) for cell in cells]

@@ -1,4 +1,4 @@
-"""What a reader needs to judge a run."""
+"""The environment of a run: what a reader needs to judge it."""
 
 from __future__ import annotations
 
@@ -10,11 +10,9 @@ from importlib import metadata
 from skml_kalda import __version__
 from skml_kalda.framework import providers
 
-__all__ = ["environment", "n_cores"]
-
 
 def environment() -> dict[str, str]:
-    """Describe versions, system and time; nothing that names the machine or its user."""
+    """Return versions, system and time; nothing that identifies the machine or its user."""
     return {
         "started": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "skml_kalda": __version__,
@@ -28,7 +26,7 @@ def environment() -> dict[str, str]:
 
 
 def n_cores() -> int:
-    """Count the cores that this process may use."""
+    """Return the number of cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

@@ -1,4 +1,4 @@
-"""Folds: how rows are split, and standardised on the training rows."""
+"""Folds: how rows are split, and standardised by the training rows."""
 
 from __future__ import annotations
 
@@ -9,21 +9,19 @@ from scipy.sparse import issparse
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 
-__all__ = ["n_classes", "splits", "standardized"]
-
 
 def splits(X: Any, y: Any, folds: int, seed: int) -> list[tuple[Any, Any]]:
-    """Split the rows into training and test rows, by class if each row has one."""
+    """Split the rows into training and test rows, stratified if each row has one class."""
     splitter = KFold if y.ndim == 2 else StratifiedKFold
     return list(splitter(folds, shuffle=True, random_state=seed).split(X, y))
 
 
 def standardized(train: Any, test: Any) -> tuple[Any, Any]:
-    """Give features unit variance, and dense ones zero mean, by the training rows."""
+    """Scale to unit variance, and dense features to zero mean, by the training rows."""
     scaler = StandardScaler(with_mean=not issparse(train)).fit(train)
     return scaler.transform(train), scaler.transform(test)
 
 
 def n_classes(y: Any) -> int:
-    """Count the classes that have rows."""
+    """Return the number of classes that have rows."""
     return len(np.unique(y)) if y.ndim == 1 else int((y.sum(axis=0) > 0).sum())

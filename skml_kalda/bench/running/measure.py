@@ -1,11 +1,9 @@
-"""Measure cells: split, standardise, reduce, classify, score."""
+"""Measure a cell: split, standardise, reduce, classify, score."""
 
 from __future__ import annotations
 
 import time
-import traceback
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -14,41 +12,34 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from skml_kalda.bench.cells import HELD_OUT, Cell
-from skml_kalda.bench.folds import splits, standardized
 from skml_kalda.bench.methods import check_classifier, make_classifier
+from skml_kalda.bench.running.data import Source, label_names, load
+from skml_kalda.bench.running.failures import FAILURES, described, printable
+from skml_kalda.bench.running.folds import splits, standardized
+from skml_kalda.bench.running.rows import Row, failed_row, ok_row
+from skml_kalda.bench.running.tuning import Choice, choose, reducer_of
 from skml_kalda.bench.scores import scores_of
-from skml_kalda.bench.sources import Source, label_names, load
-from skml_kalda.bench.tuning import Choice, choose, reducer_of
-
-__all__ = ["Row", "measure"]
-
-Row = dict[str, Any]
 
 
-def measure(cells: Sequence[Cell], source: Source) -> list[Row]:
-    """Measure cells that share a fit, one row of results each."""
-    # One thread each: sums in another order could turn a tie between neighbours, and the
+def measure(cell: Cell, source: Source) -> Row:
+    """Measure a cell; an exception of its method becomes a failed row.
+
+    Cells that share a fit are best measured one after the other: the last fit is kept.
+    """
+    # One thread: sums in another order could break a tie between neighbours differently, and the
     # scores would depend on the number of jobs.
-    with threadpool_limits(1):
-        return [_row(cell, source) for cell in cells]
-
-
-def _row(cell: Cell, source: Source) -> Row:
-    row = {"status": "ok", **cell.record(), "sha256": source.sha256}
-    with warnings.catch_warnings(record=True) as caught:
+    with threadpool_limits(1), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            row |= _MEASURES[cell.kind](cell, _fitted(cell.fit(), source))
-            if cell.kind == "gallery":
-                row["labels"] = label_names(source)
-        except Exception as error:  # Whatever a method raises is its result; the others go on.
-            row |= {"status": "failed", "error": "".join(traceback.format_exception_only(error))}
-    return row | {"warnings": sorted({str(each.message) for each in caught})}
+            row = ok_row(cell, source, _MEASURES[cell.kind](cell, source))
+        except FAILURES as error:
+            row = failed_row(cell, source, "error", described(error))
+    return row | {"warnings": sorted({printable(str(each.message)) for each in caught})}
 
 
 @dataclass(frozen=True)
 class _Fitted:
-    """A reducer after its fit, and what it made of the rows."""
+    """A fitted reducer, and the projected rows."""
 
     reducer: Any
     train: Any
@@ -87,14 +78,17 @@ def _split(cell: Cell, X: Any, y: Any) -> tuple[Any, Any]:
 
 
 def _costs(reducer: Any, projected: Any, seconds: dict[str, float]) -> Row:
+    # Some reducers count the iterations of each component.
+    iterations = getattr(reducer, "n_iter_", None)
     return {
         "n_components": projected.shape[1],
         **{name: round(value, 6) for name, value in seconds.items()},
-        "iterations": getattr(reducer, "n_iter_", None),
+        "iterations": None if iterations is None else int(np.max(iterations)),
     }
 
 
-def _scored(cell: Cell, fitted: _Fitted) -> Row:
+def _scored(cell: Cell, source: Source) -> Row:
+    fitted = _fitted(cell.fit(), source)
     start = time.perf_counter()
     classifier = make_classifier(check_classifier(cell.classifier, fitted.k))
     classifier.fit(fitted.train, fitted.y_train)
@@ -104,8 +98,9 @@ def _scored(cell: Cell, fitted: _Fitted) -> Row:
     return {"scores": scores, **fitted.costs, "classify_seconds": round(seconds, 6)}
 
 
-def _converged(cell: Cell, fitted: _Fitted) -> Row:
-    """Give the objective after every iteration, and its upper bound."""
+def _converged(cell: Cell, source: Source) -> Row:
+    """Return the objective after every iteration, and its upper bound."""
+    fitted = _fitted(cell.fit(), source)
     reducer = fitted.reducer
     return {
         **fitted.costs,
@@ -115,8 +110,9 @@ def _converged(cell: Cell, fitted: _Fitted) -> Row:
     }
 
 
-def _projected(cell: Cell, fitted: _Fitted) -> Row:
-    """Give the first two coordinates of every row, and its class or its labels."""
+def _projected(cell: Cell, source: Source) -> Row:
+    """Return the first two coordinates of every row, and its class or its labels."""
+    fitted = _fitted(cell.fit(), source)
     points = np.asarray(fitted.test)[:, :2]
     return {
         **fitted.costs,
@@ -131,9 +127,10 @@ def _labels_of_points(y: Any) -> Row:
     return {"labels_of_points": [np.flatnonzero(row).tolist() for row in y]}
 
 
-def _exhibited(cell: Cell, fitted: _Fitted) -> Row:
-    """Give the points, and the scores of a classifier that sees no more than the figure shows."""
-    return _projected(cell, fitted) | _scored(cell, fitted)
+def _exhibited(cell: Cell, source: Source) -> Row:
+    """Return the points, and the scores of a classifier that sees these two dimensions only."""
+    labels = {"labels": label_names(source)}
+    return _projected(cell, source) | _scored(cell, source) | labels
 
 
 _MEASURES = {

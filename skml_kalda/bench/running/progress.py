@@ -1,4 +1,4 @@
-"""Progress: live on a terminal, plain lines elsewhere."""
+"""Progress: a live bar on a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -6,25 +6,24 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Protocol, Self
 
 from skml_kalda.bench.cells import Cell
+from skml_kalda.bench.running.rows import Row
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["Progress", "Silent", "make_progress"]
-
 
 class Progress(AbstractContextManager["Progress"], Protocol):
-    """Something that is told of every row."""
+    """An object that is told of every row."""
 
-    def advance(self, row: dict[str, Any]) -> None:
+    def advance(self, row: Row) -> None:
         """Take note of a row."""
 
 
 class Silent(Progress):
-    """No progress shown."""
+    """Shows nothing."""
 
     def __enter__(self) -> Self:
         return self
@@ -32,12 +31,12 @@ class Silent(Progress):
     def __exit__(self, *_: object) -> None:
         return None
 
-    def advance(self, row: dict[str, Any]) -> None:
+    def advance(self, row: Row) -> None:
         """Do nothing."""
 
 
 class PlainLines(Silent):
-    """One line for each data set and method that is done, and one for each failure."""
+    """Prints a line for each data set and method that is done, and one for each failure."""
 
     def __init__(self, cells: Sequence[Cell], console: Console) -> None:
         self._left = Counter((cell.dataset, cell.method) for cell in cells)
@@ -45,12 +44,12 @@ class PlainLines(Silent):
         self._console = console
         self._start = time.perf_counter()
 
-    def advance(self, row: dict[str, Any]) -> None:
+    def advance(self, row: Row) -> None:
         """Print a line if the method is done on the data set."""
         group = row["dataset"], row["method"]
         self._left[group] -= 1
         if row["status"] == "failed":
-            self._print(f"failed: {row['dataset']}, {row['method']}: {row['error'].strip()}")
+            self._print(_failure(row))
         if not self._left[group]:
             done = self._total - self._left.total()
             seconds = time.perf_counter() - self._start
@@ -61,14 +60,14 @@ class PlainLines(Silent):
 
 
 class Live(Silent):
-    """A bar with the time that is left."""
+    """Shows a bar with the time that is left."""
 
     def __init__(self, cells: Sequence[Cell], console: Console) -> None:
         from rich import progress
 
         self._console = console
         self._bar = progress.Progress(
-            progress.TextColumn("{task.description}"),
+            progress.TextColumn("{task.description}", markup=False),
             progress.BarColumn(),
             progress.MofNCompleteColumn(),
             progress.TimeElapsedColumn(),
@@ -86,14 +85,18 @@ class Live(Silent):
     def __exit__(self, *_: object) -> None:
         self._bar.stop()
 
-    def advance(self, row: dict[str, Any]) -> None:
-        """Move the bar; failures stay to be read above it."""
-        text = f"{row['dataset']}, {row['method']}"
+    def advance(self, row: Row) -> None:
+        """Move the bar; failures are printed above it."""
         if row["status"] == "failed":
-            self._console.print(f"failed: {text}: {row['error'].strip()}", markup=False)
+            self._console.print(_failure(row), markup=False)
+        text = f"{row['dataset']}, {row['method']}"
         self._bar.update(self._task, advance=1, description=f"{text:<24}")
 
 
+def _failure(row: Row) -> str:
+    return f"failed: {row['dataset']}, {row['method']}: {row['error'].strip()}"
+
+
 def make_progress(cells: Sequence[Cell], console: Console) -> Progress:
-    """Choose by what the console is."""
+    """Return the progress that suits the console."""
     return Live(cells, console) if console.is_terminal else PlainLines(cells, console)

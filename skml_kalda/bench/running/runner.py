@@ -1,35 +1,29 @@
-"""Run a plan: only what is not in the results yet, on several processes."""
+"""Run a plan: the cells that are not in the results yet."""
 
 from __future__ import annotations
 
-import os
-import signal
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import closing
 from itertools import groupby
-from multiprocessing import get_context, parent_process
 from os import PathLike
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 from skml_kalda.bench.cells import Cell
-from skml_kalda.bench.cluster import connected, measured_on
-from skml_kalda.bench.environment import environment
-from skml_kalda.bench.measure import Row, measure
 from skml_kalda.bench.plan import Plan, read_plan
-from skml_kalda.bench.progress import Progress, Silent
-from skml_kalda.bench.results import Journal, Results, read_results
-from skml_kalda.bench.sources import Source, find_source, skip_row
-
-__all__ = ["default_output", "run"]
-
-Group = tuple[Sequence[Cell], Source]
+from skml_kalda.bench.running.cluster import connected, measured_on
+from skml_kalda.bench.running.data import Source, find_source
+from skml_kalda.bench.running.environment import environment
+from skml_kalda.bench.running.measure import measure
+from skml_kalda.bench.running.progress import Progress, Silent
+from skml_kalda.bench.running.results import Journal, Results, read_results
+from skml_kalda.bench.running.rows import Row, skip_row
+from skml_kalda.bench.running.workers import Group, measured_by_workers
 
 
 def default_output(plan: Plan) -> Path:
-    """Give the folder of the results of a plan, under the current one."""
-    return Path("bench-results", plan.name)
+    """Return the folder for the results of a plan, below the current one."""
+    return Path("bench-results", plan.slug)
 
 
 def run(
@@ -54,18 +48,18 @@ def run(
     output : path-like, optional
         Folder of the results; by default ``bench-results/NAME`` under the current folder.
     jobs : int, default=1
-        Number of processes. With more than one, a script that calls this function needs the
-        guard ``if __name__ == "__main__"``.
+        Number of processes. With more than one, or with a plan that has a `timeout`, a script
+        that calls this function needs the guard ``if __name__ == "__main__"``.
     dask : str, optional
-        Address of the scheduler of a Dask cluster, on which the cells are then run instead of on
-        this machine. Its workers read data sets by name, from the package or from a folder that
-        has the same path as the data home here.
+        Address of the scheduler of a Dask cluster that runs the cells instead of this machine.
+        Its workers read data sets by name, from the package or from a folder with the same path
+        as the data home here.
     data_home : path-like, optional
-        Where data sets are kept, see `skml_kalda.datasets.get_data_home`.
+        Folder of the data sets, see `skml_kalda.datasets.get_data_home`.
     fresh : bool, default=False
-        Whether to forget the results in the output folder.
+        Whether to delete the results in the output folder first.
     progress : callable, optional
-        Given the cells to run, it returns the progress to tell of each row.
+        Takes the cells to run, and returns an object that is told of each row.
 
     Returns
     -------
@@ -84,6 +78,7 @@ def run(
     ['1-NN', 'MLkNN', '1-NN', 'MLkNN']
     """
     plan = plan if isinstance(plan, Plan) else read_plan(Path(plan))
+    _check_where(plan, jobs, dask)
     folder = Path(output) if output is not None else default_output(plan)
     with connected(dask) as client, Journal(folder, fresh=fresh) as journal:
         sources = {name: find_source(name, data_home) for name in plan.datasets}
@@ -91,13 +86,22 @@ def run(
         for name in (name for name, source in sources.items() if source is None):
             journal.write(skip_row(name, plan.command()))
         cells = _pending(read_results(folder), sources)
-        groups = _groups(cells, sources)
-        rows = _measured(groups, jobs) if client is None else measured_on(client, groups)
-        with (progress or _silent)(cells) as shown:
+        measured = _measured(_groups(cells, sources), client, jobs, plan.timeout)
+        with closing(measured) as rows, (progress or _silent)(cells) as shown:
             for row in rows:
                 journal.write(row)
                 shown.advance(row)
     return read_results(folder)
+
+
+def _check_where(plan: Plan, jobs: int, dask: str | None) -> None:
+    if jobs < 1:
+        raise ValueError(f"jobs must be at least 1, not {jobs}")
+    if dask is not None and plan.timeout:
+        raise ValueError(
+            f"a timeout (of {plan.timeout:g} seconds) is for runs on this machine: a Dask cluster "
+            "cannot end a cell; run with timeout 0 there"
+        )
 
 
 def _silent(cells: Sequence[Cell]) -> Progress:
@@ -112,33 +116,18 @@ def _pending(results: Results, sources: Mapping[str, Source | None]) -> list[Cel
 
 
 def _groups(cells: Sequence[Cell], sources: Mapping[str, Source | None]) -> list[Group]:
-    """Put the cells that share a fit together."""
+    """Group the cells that share a fit."""
     groups = [list(group) for _, group in groupby(cells, key=lambda cell: cell.fit().key())]
     found = [(group, sources[group[0].dataset]) for group in groups]
     return [(group, source) for group, source in found if source is not None]
 
 
-def _measured(groups: Sequence[Group], jobs: int) -> Iterator[Row]:
-    if jobs == 1 or len(groups) < 2:
-        for group in groups:
-            yield from measure(*group)
-        return
-    # Not forked: a fork of a process whose libraries have started threads may hang.
-    with ProcessPoolExecutor(jobs, get_context("spawn"), _die_with_the_run) as pool:
-        try:
-            for future in as_completed([pool.submit(measure, *group) for group in groups]):
-                yield from future.result()
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
-
-
-def _die_with_the_run() -> None:
-    # Ctrl-C reaches the workers too: they end at once and say nothing, the parent speaks.
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-    # A killed parent cannot tell its workers, who would wait for work for ever.
-    Thread(target=_outlive_not, args=[parent_process()], daemon=True).start()
-
-
-def _outlive_not(parent: Any) -> None:
-    parent.join()
-    os._exit(1)
+def _measured(
+    groups: Sequence[Group], client: Any, jobs: int, timeout: float
+) -> Generator[Row, None, None]:
+    if client is not None:
+        yield from measured_on(client, groups)
+    elif timeout or min(jobs, len(groups)) > 1:
+        yield from measured_by_workers(groups, jobs, timeout)
+    else:
+        yield from (measure(cell, source) for cells, source in groups for cell in cells)

@@ -1,4 +1,4 @@
-"""Tuning: parameters and k chosen by a cross-validation inside the training rows."""
+"""Tuning: a cross-validation inside the training rows chooses parameters and k."""
 
 from __future__ import annotations
 
@@ -13,22 +13,27 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.model_selection import ParameterGrid
 
-from skml_kalda._votes import neighbor_votes
+from skml_kalda._core.names import check_name
+from skml_kalda._core.neighbors import neighbor_votes
+from skml_kalda.bench import settings
 from skml_kalda.bench.cells import Cell
-from skml_kalda.bench.folds import n_classes, splits, standardized
 from skml_kalda.bench.methods import make_reducer
-from skml_kalda.bench.names import check_name
+from skml_kalda.bench.running.failures import FAILURES, described
+from skml_kalda.bench.running.folds import n_classes, splits, standardized
 from skml_kalda.bench.scores import MAIN, quick_score
 from skml_kalda.datasets.manifest import read_manifest
 
-__all__ = ["Choice", "check_tuning", "choose", "reducer_of", "tuning_of"]
-
-_SETTINGS = ("folds", "grid", "neighbors", "score")
+_ALLOWED = {
+    "folds": settings.whole(2),
+    "grid": settings.GRID,
+    "neighbors": settings.wholes(1),
+    "score": settings.TEXT,
+}
 
 
 @dataclass(frozen=True)
 class Choice:
-    """What was chosen; nothing, where nothing is tuned."""
+    """The chosen parameters and k; empty where nothing is tuned."""
 
     parameters: Mapping[str, Any] = field(default_factory=dict)
     k: int | None = None
@@ -36,7 +41,7 @@ class Choice:
     seconds: float = 0.0
 
     def record(self) -> dict[str, Any]:
-        """Give what a row of results says of it."""
+        """Return the fields of a row of results that describe the choice."""
         if self.k is None:
             return {}
         return {
@@ -48,22 +53,23 @@ class Choice:
 
 
 def tuning_of(tune: Mapping[str, Any], method: str) -> Mapping[str, Any]:
-    """Give the part of a plan's tuning that is about a method: without a grid only k."""
+    """Return the part of a plan's tuning for one method; without a grid it chooses only k."""
     return {**tune, "grid": tune["grid"].get(method, {})} if tune else {}
 
 
 def check_tuning(
     tune: Mapping[str, Any], parameters: Mapping[str, Mapping[str, Any]], datasets: Sequence[str]
 ) -> None:
-    """Refuse what cannot be tuned, before any work is done."""
+    """Raise a ValueError for what cannot be tuned, before any work is done."""
     for name in tune:
-        check_name("setting of a tuning", name, _SETTINGS)
-    for name in _SETTINGS:
+        check_name("setting of a tuning", name, _ALLOWED)
+    for name, allowed in _ALLOWED.items():
         if name not in tune:
-            raise ValueError(f"the tuning of the plan says no {name}")
+            raise ValueError(f"the tuning of the plan has no {name}")
+        allowed.check(f"tune.{name}", tune[name])
     check_name("score to tune by", tune["score"], MAIN)
-    if tune["folds"] < 2 or min(tune["neighbors"], default=0) < 1:
-        raise ValueError("a tuning needs at least 2 folds, and neighbors of at least 1")
+    if not tune["neighbors"]:
+        raise ValueError("tune.neighbors is empty: name the numbers of neighbours to choose from")
     for method, grid in tune["grid"].items():
         for setting in ParameterGrid(grid):
             make_reducer(method, {**parameters.get(method, {}), **setting}, 1, 0)
@@ -73,11 +79,11 @@ def check_tuning(
 
 
 def choose(cell: Cell, X: Any, y: Any) -> Choice:
-    """Choose the setting and k whose score is best in the mean over the inner folds.
+    """Choose the setting and k with the best mean score over the inner folds.
 
-    Of equal ones the first in the order of scikit-learn's `ParameterGrid` is taken, with the
-    fewest neighbours. A setting that fails on a fold is not chosen, and a warning says why. All
-    methods see the same inner folds.
+    Ties go to the first setting in the order of scikit-learn's `ParameterGrid`, and to the fewest
+    neighbours. A setting that fails on a fold is not chosen, and a warning says why. All methods
+    see the same inner folds.
     """
     start = time.perf_counter()
     settings = list(ParameterGrid(cell.tune["grid"]))
@@ -101,8 +107,8 @@ def _scores(
     for setting in settings:
         try:
             a, b = _reduced(cell, setting, A, B, y[train])
-        except Exception as error:  # Whatever a method raises: this setting is not chosen.
-            warnings.warn(f"{setting} failed: {error}", stacklevel=2)
+        except FAILURES as error:
+            warnings.warn(f"{setting} failed: {described(error).strip()}", stacklevel=2)
             scores.append([np.nan] * len(cell.tune["neighbors"]))
             continue
         votes = neighbor_votes(a, labels, b, cell.tune["neighbors"])
@@ -111,10 +117,10 @@ def _scores(
 
 
 def reducer_of(cell: Cell, setting: Mapping[str, Any], y: Any) -> Any:
-    """Make the reducer of a cell with K - 1 components, unless it says another number.
+    """Make the reducer of a cell, with K - 1 components unless the cell has another number.
 
-    One that is tuned takes its own default, which is less than K - 1 where it must be: the
-    few rows of an inner fold may have labels that are always together.
+    A tuned reducer uses its own default, which is below K - 1 if necessary: in the few rows of an
+    inner fold two labels may always occur together.
     """
     n_components = cell.dimension or (None if cell.tune else n_classes(y) - 1)
     parameters = {**cell.parameters, **setting}

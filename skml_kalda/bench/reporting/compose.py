@@ -1,0 +1,135 @@
+"""The sections of a report, made from results only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import chain, count
+
+from skml_kalda.bench.reporting.document import (
+    Block,
+    Code,
+    Entry,
+    Grid,
+    Heading,
+    Picture,
+    Text,
+    capitalized,
+)
+from skml_kalda.bench.reporting.figures import figure, figure_names
+from skml_kalda.bench.reporting.score_tables import score_tables
+from skml_kalda.bench.reporting.style import svg
+from skml_kalda.bench.reporting.tables import main_scores
+from skml_kalda.bench.running.results import Results
+from skml_kalda.bench.scores import SCORES
+
+_ABOUT = (
+    "Zheng and Ding, “Kernel alignment inspired linear discriminant analysis”, ECML PKDD 2014, "
+    "measured again. Scores are means over folds, ± their standard deviation; the best of each "
+    "row is bold."
+)
+_CAPTIONS = {
+    "scores": "{score} of each method: mean and standard deviation over the folds, and the "
+    "paper's number where it has one.",
+    "ranks": "{score}: mean rank across the data sets (1 is best). Nemenyi's test at 5 % finds no "
+    "difference between methods under one bar.",
+    "spread": "How the splits of the same rows differ: the mean over the folds of each split.",
+    "dimension": "{score} by dimension of the subspace; the dotted line is K − 1.",
+    "convergence": "The objective by iteration; thin lines extend the last value.",
+    "projection": "Every row in the first two dimensions; colours and markers show the classes.",
+    "gallery": "Held-out rows in two dimensions; each point has a wedge for each of its labels. "
+    "Panels are rotated and mirrored to match one another, which changes no distance.",
+}
+
+
+def document(runs: Sequence[Results]) -> list[Block]:
+    """Compose the report of one or more runs."""
+    chapters = zip(runs, _anchors(runs), strict=True)
+    return [
+        Heading("skml_kalda.bench: the paper's tables and figures", 1),
+        Text(_ABOUT),
+        *(block for run, anchor in chapters for block in _run(run, anchor)),
+    ]
+
+
+def _anchors(runs: Sequence[Results]) -> list[str]:
+    """Name the parts of a page and the files of its figures; runs of one plan get numbers."""
+    anchors: list[str] = []
+    for slug in (run.plan.slug for run in runs):
+        names = chain([slug], (f"{slug}-{number}" for number in count(2)))
+        anchors.append(next(name for name in names if name not in anchors))
+    return anchors
+
+
+def _run(results: Results, anchor: str) -> Iterator[Block]:
+    plan = results.plan
+    yield Heading(plan.title, 2, anchor)
+    yield Text(plan.about)
+    yield Text(_setting(results))
+    yield from _pictures(results, anchor)
+    if plan.kind == "scores" and results.ok:
+        yield from score_tables(results)
+    if plan.kind == "convergence":
+        yield _objectives(results)
+    yield from _absent(results)
+    yield Heading("Environment, and the command to run it again", 3)
+    yield _environment(results)
+    yield Code(plan.command())
+
+
+def _setting(results: Results) -> str:
+    plan = results.plan
+    counts = f"{len(results.ok)} cells measured, {len(results.failed)} failed"
+    counts += f", {results.missing} not run yet." if results.missing else "."
+    scale = "standardised on the training rows" if plan.standardize else "as they are"
+    if plan.kind != "scores":
+        return f"Features {scale}. {counts}"
+    folds = f"{plan.repeats} × {plan.folds}-fold cross-validation, seed {plan.seed}"
+    drawn = " The largest sets are random samples of their rows." if plan.max_rows else ""
+    return f"{folds}; features {scale}. {counts}{drawn}"
+
+
+def _pictures(results: Results, anchor: str) -> Iterator[Block]:
+    first, *others = main_scores(results)
+    names = figure_names(results)
+    more = [("ranks", score) for score in others if "ranks" in names]
+    for name, score in [*((name, first) for name in names), *more]:
+        words = [anchor, name, *([score.replace("_", "-")] if others else [])]
+        caption = _CAPTIONS[name].format(score=capitalized(SCORES[score].title))
+        file_name = "-".join(words)
+        yield Picture(file_name, caption, svg(figure(results, name, score=score), file_name))
+
+
+def _objectives(results: Results) -> Grid:
+    lines = [
+        [
+            Entry(f"{row['dataset']}, {row['method']}"),
+            *(Entry(f"{row['objective'][end]:.6f}") for end in (0, -1)),
+            Entry(f"{row['upper_bound']:.6f}"),
+            Entry(str(row["iterations"])),
+            Entry("yes" if row["converged"] else "no"),
+        ]
+        for row in results.ok
+    ]
+    header = ["data set, method", "J at the start", "J at the end", "bound", "iterations"]
+    return Grid("The objective", [*header, "converged"], lines)
+
+
+def _absent(results: Results) -> Iterator[Block]:
+    if results.skipped:
+        yield Grid(
+            "Skipped",
+            ["data set", "why", "how to get it"],
+            [[Entry(row[k]) for k in ("dataset", "reason", "command")] for row in results.skipped],
+        )
+    if results.failed:
+        keys = ("dataset", "method", "classifier", "repeat", "fold", "error")
+        rows = [[Entry(str(row[k])) for k in keys] for row in results.failed]
+        yield Grid("Failed", keys, rows)
+
+
+def _environment(results: Results) -> Grid:
+    """List the last environment, and every other one that a resumed run has used."""
+    seen = {str({**each, "started": ""}): each for each in results.environments}
+    header = list(results.environments[-1])
+    rows = [[Entry(each.get(name, "")) for name in header] for each in seen.values()]
+    return Grid("Where it ran", header, rows)

@@ -1,0 +1,107 @@
+"""The tables of scores in a report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pandas as pd
+
+from skml_kalda.bench.methods import label
+from skml_kalda.bench.reporting.comparison import comparison
+from skml_kalda.bench.reporting.document import Block, Entry, Grid, Heading, Text, capitalized
+from skml_kalda.bench.reporting.published import SWAPPED
+from skml_kalda.bench.reporting.spread import spread_grids
+from skml_kalda.bench.reporting.tables import agreement, has_swapped_names, scores_in, table
+from skml_kalda.bench.running.results import Results
+from skml_kalda.bench.scores import SCORES, Score
+from skml_kalda.datasets.manifest import read_manifest
+
+
+def score_tables(results: Results) -> Iterator[Block]:
+    """Yield the tables of a run with scores."""
+    yield from _by_dimension(results) if results.plan.dimensions else _by_score(results)
+
+
+def _by_score(results: Results) -> Iterator[Block]:
+    found = {score: table(results, score) for score in scores_in(results)}
+    yield from _verdict(results)
+    for classifier in results.plan.classifiers:
+        yield Heading(f"Scores with {classifier}", 3)
+        for score, rows in found.items():
+            yield _score_grid(results, rows[rows["classifier"] == classifier], SCORES[score])
+        yield from spread_grids(results, classifier)
+        yield from comparison(results, classifier)
+    yield _seconds(results)
+
+
+def _verdict(results: Results) -> Iterator[Block]:
+    if has_swapped_names(results):
+        yield Text(SWAPPED)
+    verdict = agreement(results)
+    if verdict.empty:
+        return
+    yield Heading("Is the paper's ranking confirmed?", 3)
+    rows = [[Entry(str(value)) for value in row] for row in verdict.to_numpy()]
+    yield Grid("By accuracy, among the methods of the paper", list(verdict.columns), rows)
+
+
+def _score_grid(results: Results, rows: pd.DataFrame, score: Score) -> Grid:
+    methods = [name for name in results.plan.methods if name in set(rows["method"])]
+    lines = [
+        [_set(results, str(name)), *_entries(part.set_index("method"), methods, score)]
+        for name, part in rows.groupby("dataset", sort=False)
+    ]
+    return Grid(_caption(rows, score), ["data set", *map(label, methods)], lines)
+
+
+def _set(results: Results, name: str) -> Entry:
+    drawn, n = results.plan.max_rows.get(name, 0), read_manifest(name).n
+    return Entry(name, note=f"{drawn} of {n} rows" if 0 < drawn < n else "")
+
+
+def _caption(rows: pd.DataFrame, score: Score) -> str:
+    text = capitalized(score.label)
+    if rows["paper"].isna().all():
+        return text
+    alias = {"macro_f1": " (there “micro F1”)", "micro_f1": " (there “macro F1”)"}
+    return (
+        f"{text}; below, the paper's number{alias.get(score.name, '')} and our difference from it"
+    )
+
+
+def _entries(part: pd.DataFrame, methods: Sequence[str], score: Score) -> list[Entry]:
+    best = score.best(part["mean"])
+    return [_entry(part.loc[name], best) if name in part.index else Entry("") for name in methods]
+
+
+def _entry(row: Any, best: float) -> Entry:
+    text = f"{row['mean']:.4f} ± {row['sd']:.3f}"
+    paper = row["paper"]
+    note = "" if pd.isna(paper) else f"paper {paper:.4f}, {row['difference']:+.4f}"
+    return Entry(text, bool(row["mean"] == best), note)
+
+
+def _seconds(results: Results) -> Grid:
+    medians = results.frame().groupby(["dataset", "method"], sort=False)["fit_seconds"].median()
+    wide = medians.unstack(sort=False)
+    rows = [
+        [Entry(str(name)), *(Entry(f"{value:.3f}") for value in values)]
+        for name, values in zip(wide.index, wide.to_numpy(), strict=True)
+    ]
+    caption = (
+        "Seconds of a fit on one core, median over the folds; other work may have run at the same "
+        "time"
+    )
+    return Grid(caption, ["data set", *map(label, wide.columns)], rows)
+
+
+def _by_dimension(results: Results) -> Iterator[Block]:
+    found = table(results)
+    dimensions = [str(value) for value in results.plan.dimensions]
+    lines = []
+    for (name, method), part in found.groupby(["dataset", "method"], sort=False):
+        values = {str(row["dimension"]): row["mean"] for row in part.to_dict("records")}
+        entries = [Entry(f"{values[d]:.4f}" if d in values else "") for d in dimensions]
+        lines.append([Entry(f"{name}, {method}"), *entries])
+    yield Grid("Accuracy by dimension", ["data set, method", *dimensions], lines)

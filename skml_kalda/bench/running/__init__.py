@@ -1,0 +1,1 @@
+"""Running a plan: data, folds, measurements, worker processes, results."""
