@@ -3,74 +3,77 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from skml_kalda import framework
-from skml_kalda._scatter import scatter_form
-from skml_kalda.reducers import (
-    CCA,
-    LDA,
-    MDDM,
-    MLDA,
-    MLLS,
-    MLR,
-    MLSI,
-    MMC,
-    OCM,
-    OLDA,
-    OPLS,
-    RLDA,
-    SDPLDA,
-    ULDA,
-    MultiLabelKaLDA,
-    TraceRatio,
-)
-
-if TYPE_CHECKING:
-    from skml_kalda.neighbors import BinaryRelevanceKNN, MLkNN
-    from skml_kalda.reducers.kalda_cv import MultiLabelKaLDACV
-    from skml_kalda.reducers.kernel_kalda import KernelKaLDA
-    from skml_kalda.reducers.kernel_kalda_cv import KernelKaLDACV
+if TYPE_CHECKING:  # what type checkers see; a test compares it with the table below
+    from skml_kalda import framework as framework
+    from skml_kalda._core.scatter.choice import scatter_form as scatter_form
+    from skml_kalda.classifiers.binary_relevance_knn import BinaryRelevanceKNN as BinaryRelevanceKNN
+    from skml_kalda.classifiers.kalda_classifier import KaLDAClassifier as KaLDAClassifier
+    from skml_kalda.classifiers.mlknn import MLkNN as MLkNN
+    from skml_kalda.reducers.cca import CCA as CCA
+    from skml_kalda.reducers.kalda.kernel import KernelKaLDA as KernelKaLDA
+    from skml_kalda.reducers.kalda.landmarks import LandmarkFeatures as LandmarkFeatures
+    from skml_kalda.reducers.kalda.linear import MultiLabelKaLDA as MultiLabelKaLDA
+    from skml_kalda.reducers.kalda.scaler import AlignmentScaler as AlignmentScaler
+    from skml_kalda.reducers.kalda.search.kernel_cv import KernelKaLDACV as KernelKaLDACV
+    from skml_kalda.reducers.kalda.search.linear_cv import MultiLabelKaLDACV as MultiLabelKaLDACV
+    from skml_kalda.reducers.lda import LDA as LDA
+    from skml_kalda.reducers.mddm import MDDM as MDDM
+    from skml_kalda.reducers.mlda import MLDA as MLDA
+    from skml_kalda.reducers.mlls import MLLS as MLLS
+    from skml_kalda.reducers.mlr import MLR as MLR
+    from skml_kalda.reducers.mlsi import MLSI as MLSI
+    from skml_kalda.reducers.mmc import MMC as MMC
+    from skml_kalda.reducers.ocm import OCM as OCM
+    from skml_kalda.reducers.olda import OLDA as OLDA
+    from skml_kalda.reducers.opls import OPLS as OPLS
+    from skml_kalda.reducers.rlda import RLDA as RLDA
+    from skml_kalda.reducers.sdp_lda import SDPLDA as SDPLDA
+    from skml_kalda.reducers.trace_ratio import TraceRatio as TraceRatio
+    from skml_kalda.reducers.ulda import ULDA as ULDA
 
 __version__ = "0.1.0.dev0"
 
-__all__ = [
-    "CCA",
-    "LDA",
-    "MDDM",
-    "MLDA",
-    "MLLS",
-    "MLR",
-    "MLSI",
-    "MMC",
-    "OCM",
-    "OLDA",
-    "OPLS",
-    "RLDA",
-    "SDPLDA",
-    "ULDA",
-    "BinaryRelevanceKNN",
-    "KernelKaLDA",
-    "KernelKaLDACV",
-    "MLkNN",
-    "MultiLabelKaLDA",
-    "MultiLabelKaLDACV",
-    "TraceRatio",
-    "framework",
-    "scatter_form",
-]
-
-
-# scikit-learn's neighbour search and its kernels take a good part of its whole import: only
-# who asks for what needs them, waits.
-_LATE = {
-    "BinaryRelevanceKNN": "skml_kalda.neighbors",
-    "KernelKaLDA": "skml_kalda.reducers.kernel_kalda",
-    "KernelKaLDACV": "skml_kalda.reducers.kernel_kalda_cv",
-    "MLkNN": "skml_kalda.neighbors",
-    "MultiLabelKaLDACV": "skml_kalda.reducers.kalda_cv",
+# Where each public name lives. It is imported on first access: scikit-learn's neighbour search
+# and kernels alone take a good part of its whole import time.
+_PUBLIC = {
+    "AlignmentScaler": "reducers.kalda.scaler",
+    "BinaryRelevanceKNN": "classifiers.binary_relevance_knn",
+    "CCA": "reducers.cca",
+    "KaLDAClassifier": "classifiers.kalda_classifier",
+    "KernelKaLDA": "reducers.kalda.kernel",
+    "KernelKaLDACV": "reducers.kalda.search.kernel_cv",
+    "LDA": "reducers.lda",
+    "LandmarkFeatures": "reducers.kalda.landmarks",
+    "MDDM": "reducers.mddm",
+    "MLDA": "reducers.mlda",
+    "MLLS": "reducers.mlls",
+    "MLR": "reducers.mlr",
+    "MLSI": "reducers.mlsi",
+    "MLkNN": "classifiers.mlknn",
+    "MMC": "reducers.mmc",
+    "MultiLabelKaLDA": "reducers.kalda.linear",
+    "MultiLabelKaLDACV": "reducers.kalda.search.linear_cv",
+    "OCM": "reducers.ocm",
+    "OLDA": "reducers.olda",
+    "OPLS": "reducers.opls",
+    "RLDA": "reducers.rlda",
+    "SDPLDA": "reducers.sdp_lda",
+    "TraceRatio": "reducers.trace_ratio",
+    "ULDA": "reducers.ulda",
+    "scatter_form": "_core.scatter.choice",
 }
+_MODULES = {"framework"}
+
+__all__ = sorted(_PUBLIC.keys() | _MODULES)
 
 
 def __getattr__(name: str) -> Any:
-    if name in _LATE:
-        return getattr(import_module(_LATE[name]), name)
+    if name in _MODULES:
+        return import_module(f"{__name__}.{name}")
+    if name in _PUBLIC:
+        return getattr(import_module(f"{__name__}.{_PUBLIC[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

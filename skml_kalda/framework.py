@@ -1,8 +1,8 @@
-"""scikit-multilearn as it is installed: who provides it, what it lacks, what is registered.
+"""Working with scikit-multilearn: its distributions, its classifiers, and registered transformers.
 
 Two distributions provide the package ``skmultilearn``, scikit-multilearn-ng and
-scikit-multilearn. Nothing in scikit-multilearn is changed by importing this module; what helps
-its own classifiers is in functions to be called where it is wanted.
+scikit-multilearn. Importing this module changes nothing in scikit-multilearn; the functions that
+help its classifiers have to be called.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils import _safe_indexing, check_array, indexable
+from sklearn.utils import _safe_indexing, check_array, check_random_state, indexable
 
-from skml_kalda._labels import indicator
+from skml_kalda._core.labels import indicator
+from skml_kalda._core.stratification import stratified_split
 
 __all__ = [
     "as_features",
@@ -34,17 +35,17 @@ _GROUP = "skmultilearn.transformers"
 
 
 def providers() -> dict[str, str]:
-    """Tell which installed distributions provide ``skmultilearn``.
+    """Return the installed distributions that provide ``skmultilearn``.
 
     Returns
     -------
     dict
-        Version by name of the distribution. A sound environment has one.
+        The version of each distribution, by name. A healthy environment has exactly one.
 
     Warns
     -----
     UserWarning
-        If there are two.
+        If both are installed.
     """
     found = {}
     for name in _DISTRIBUTIONS:
@@ -64,24 +65,24 @@ def providers() -> dict[str, str]:
 def transformers() -> dict[str, type]:
     """Load the transformers registered for scikit-multilearn pipelines.
 
-    Any distribution may register some, as this one does, under the entry-point group
-    ``skmultilearn.transformers``. They are imported by this call, not before.
+    Any distribution may register transformers under the entry-point group
+    ``skmultilearn.transformers``, as this one does. They are imported by this call.
 
     Returns
     -------
     dict
-        Class by name, in the order of the names.
+        The classes by name, sorted by name.
 
     Warns
     -----
     UserWarning
-        For each entry that cannot be imported or bears a name already taken; it is left out.
+        For each entry that is left out because its import fails or its name is already taken.
 
     Examples
     --------
     >>> from skml_kalda.framework import transformers
     >>> transformers()["MultiLabelKaLDA"]
-    <class 'skml_kalda.reducers.kalda.MultiLabelKaLDA'>
+    <class 'skml_kalda.reducers.kalda.linear.MultiLabelKaLDA'>
     """
     found: dict[str, type] = {}
     for entry in sorted(metadata.entry_points(group=_GROUP), key=lambda entry: entry.name):
@@ -97,7 +98,7 @@ def transformers() -> dict[str, type]:
 
 
 def as_features(X: Any) -> Any:
-    """Bring `X` into a form that scikit-multilearn's own classifiers take.
+    """Convert `X` to a form that scikit-multilearn's own classifiers accept.
 
     They fail on sparse arrays and lists.
 
@@ -115,14 +116,14 @@ def as_features(X: Any) -> Any:
 
 
 def as_labels(y: Any) -> sparse.csr_matrix:
-    """Bring `y` into a form that scikit-multilearn's own classifiers take.
+    """Convert `y` to a form that scikit-multilearn's own classifiers accept.
 
     They fail on sparse arrays and lists, some of them on data frames and floats.
 
     Parameters
     ----------
     y : {array-like, sparse} of shape (n, K) or (n,)
-        Labels in any form that this package takes.
+        Labels in any form that this package accepts.
 
     Returns
     -------
@@ -132,11 +133,14 @@ def as_labels(y: Any) -> sparse.csr_matrix:
     return sparse.csr_matrix(indicator(y).matrix.astype(np.int64))
 
 
-def iterative_train_test_split(X: Any, y: Any, test_size: float) -> tuple[Any, Any, Any, Any]:
-    """Split with scikit-multilearn's iterative stratification, in scikit-learn's order.
+def iterative_train_test_split(
+    X: Any, y: Any, test_size: float, random_state: Any = None
+) -> tuple[Any, Any, Any, Any]:
+    """Split by iterative stratification, in scikit-learn's order.
 
-    The function of the same name in :mod:`skmultilearn.model_selection` returns its parts in
-    one order in scikit-multilearn and in another in scikit-multilearn-ng.
+    Use this instead of the function of the same name in :mod:`skmultilearn.model_selection`. That
+    one returns its parts in a different order in scikit-multilearn and in scikit-multilearn-ng,
+    and the latter does not stratify if it is given a `random_state`.
 
     Parameters
     ----------
@@ -144,19 +148,27 @@ def iterative_train_test_split(X: Any, y: Any, test_size: float) -> tuple[Any, A
         Features.
     y : {array-like, sparse} of shape (n, K)
         Indicator matrix.
-    test_size : float
-        Fraction of the rows to put in the test part.
+    test_size : float or int
+        Share or number of the rows to put in the test part.
+    random_state : int, RandomState instance or None, default=None
+        Pass an int for the same split at every call.
 
     Returns
     -------
     X_train, X_test, y_train, y_test
         Parts in the form of `X` and `y`.
+
+    See Also
+    --------
+    skml_kalda.model_selection.multilabel_train_test_split : The same for any number of arrays.
     """
-    stratification = import_module("skmultilearn.model_selection").IterativeStratification(
-        n_splits=2, order=2, sample_distribution_per_fold=[test_size, 1 - test_size]
-    )
+    # Slow to import, so not with the package.
+    from sklearn.model_selection._split import _validate_shuffle_split
+
     X, y = indexable(X, y)
-    train, test = next(stratification.split(X, as_labels(y)))
+    Y = indicator(y).matrix
+    n_train, n_test = _validate_shuffle_split(Y.shape[0], test_size, None)
+    train, test = stratified_split(Y, n_train, n_test, check_random_state(random_state))
     X_train, X_test = _safe_indexing(X, train), _safe_indexing(X, test)
     return X_train, X_test, _safe_indexing(y, train), _safe_indexing(y, test)
 
@@ -166,12 +178,12 @@ def mend_neighbor_classifiers() -> bool:
 
     Its ``MLkNN``, ``BRkNNaClassifier`` and ``BRkNNbClassifier`` pass the number of neighbours
     to scikit-learn by position, which is an error since scikit-learn 1.0. This replaces the
-    name that their two modules call; it lasts until the process ends.
+    search that their two modules call, until the process ends.
 
     Returns
     -------
     bool
-        True if they are 0.2.0's and are mended, False if there was nothing to mend.
+        Whether there was anything to mend: True for 0.2.0, False for scikit-multilearn-ng.
     """
     modules = [import_module(f"skmultilearn.adapt.{name}") for name in ("mlknn", "brknn")]
     if "n_jobs" in inspect.signature(modules[0].MLkNN).parameters:
@@ -185,4 +197,4 @@ def _by_position(search: Callable[..., Any]) -> Callable[[int], Any]:
     return lambda n_neighbors: search(n_neighbors=n_neighbors)
 
 
-providers()  # Said once, on import: a mixture of the two fails in ways that do not name it.
+providers()  # Warn on import: a mixture of the two fails with errors that do not mention the cause.

@@ -1,0 +1,16 @@
+"""Pictures and tables that show what a fitted reducer has found.
+
+The pictures need matplotlib and the tables pandas: both come with the extra "inspection".
+"""
+
+from skml_kalda.inspection.heatmaps import LabelProfileDisplay, LoadingsDisplay
+from skml_kalda.inspection.projection import ProjectionDisplay
+from skml_kalda.inspection.tables import label_profile, loadings
+
+__all__ = [
+    "LabelProfileDisplay",
+    "LoadingsDisplay",
+    "ProjectionDisplay",
+    "label_profile",
+    "loadings",
+]

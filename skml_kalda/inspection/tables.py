@@ -1,0 +1,218 @@
+"""What the directions of a reducer mean, in features and in labels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Integral
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import scale
+from sklearn.utils import check_array, check_consistent_length
+from sklearn.utils.extmath import safe_sparse_dot
+
+from skml_kalda._core.arrays import Array
+from skml_kalda._core.extras import required
+from skml_kalda._core.labels import indicator
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Projected(NamedTuple):
+    """Rows after a reducer, and the names of its directions."""
+
+    rows: Array
+    names: list[str]
+
+
+def loadings(reducer: Any, X: Any = None) -> pd.DataFrame:
+    r"""Return how much each feature counts in each direction of a fitted reducer.
+
+    Without `X` these are the coefficients of the linear map, ``components_.T``. They tell how
+    the directions are computed, and depend on the units of the features. With `X` they are the
+    correlations of each feature with each projected direction over the rows of `X`. They lie
+    between -1 and 1 in any units, and exist for kernel reducers too.
+
+    Parameters
+    ----------
+    reducer : fitted transformer, or Pipeline that ends in one
+        A reducer of this package, or any transformer with `components_` such as PCA. The
+        coefficients of a pipeline refer to the features that enter its last step, its
+        correlations to the columns of `X`.
+    X : array-like or sparse of shape (n_samples, n_features), default=None
+        Rows to correlate over. Kernel reducers have no coefficients per feature, and need it.
+
+    Returns
+    -------
+    DataFrame of shape (n_features, n_components)
+        Rows are the features, by name where the names are known, and columns the directions. The
+        correlations of a feature that is constant in `X` are zero.
+
+    See Also
+    --------
+    LoadingsDisplay : The same as a picture.
+    label_profile : The directions in terms of the labels.
+
+    Examples
+    --------
+    >>> from skml_kalda import MultiLabelKaLDA
+    >>> from skml_kalda.datasets import load_dataset
+    >>> from skml_kalda.inspection import loadings
+    >>> X, y = load_dataset("emotions", return_X_y=True, as_frame=True)
+    >>> kalda = MultiLabelKaLDA(constraint="none", shrinkage="auto").fit(X, y)
+    >>> loadings(kalda, X)["multilabelkalda0"].abs().nlargest(3).round(2)
+    Mean_Acc1298_Mean_Mem40_MFCC_1     0.83
+    Mean_Acc1298_Mean_Mem40_MFCC_0     0.71
+    Mean_Acc1298_Mean_Mem40_Rolloff    0.70
+    Name: multilabelkalda0, dtype: float64
+    """
+    pd = required("pandas", by="loadings", extra="inspection")
+    if X is None:
+        values, features = _coefficients(reducer)
+        directions = direction_names(reducer, values.shape[1])
+    else:
+        projection = project(reducer, X)
+        values, directions = _correlations(X, projection.rows), projection.names
+        features = _column_names(X) or _names_in(reducer, len(values))
+    return pd.DataFrame(values, index=features, columns=directions)
+
+
+def label_profile(reducer: Any, X: Any, y: Any, *, label_names: Any = None) -> pd.DataFrame:
+    r"""Return where each label lies in each direction of a fitted reducer.
+
+    An entry is the mean of the projected rows that have the label, minus the mean of all rows,
+    divided by the standard deviation of all rows: 1 means that the rows of the label lie one
+    standard deviation above the average row in that direction. So entries can be compared
+    between directions, and between frequent and rare labels.
+
+    Parameters
+    ----------
+    reducer : fitted transformer, or Pipeline that ends in one
+        Any object with a `transform` method.
+    X : array-like or sparse of shape (n_samples, n_features)
+        The data.
+    y : array-like or sparse of shape (n_samples,) or (n_samples, n_labels)
+        Class labels, or a {0, 1} indicator matrix in any form.
+    label_names : sequence of str, default=None
+        Names of the labels. None takes the column names of a data frame, or the class labels,
+        or the column numbers.
+
+    Returns
+    -------
+    DataFrame of shape (n_labels, n_components)
+        Rows are the labels and columns the directions. The entries of a label without rows
+        are NaN, those of a direction in which all rows are equal zero.
+
+    See Also
+    --------
+    LabelProfileDisplay : The same as a picture.
+    loadings : The directions in terms of the features.
+
+    Examples
+    --------
+    >>> from skml_kalda import KernelKaLDA
+    >>> from skml_kalda.datasets import load_dataset
+    >>> from skml_kalda.inspection import label_profile
+    >>> X, y = load_dataset("emotions", return_X_y=True, as_frame=True)
+    >>> kalda = KernelKaLDA(n_components=2, random_state=0).fit(X, y)
+    >>> label_profile(kalda, X, y).round(1)
+                     kernelkalda0  kernelkalda1
+    amazed-suprised           0.8          -0.1
+    happy-pleased             0.1           0.7
+    relaxing-calm            -0.6           0.4
+    quiet-still              -1.1          -0.5
+    sad-lonely               -0.7          -0.4
+    angry-aggresive           0.8          -0.3
+    """
+    pd = required("pandas", by="label_profile", extra="inspection")
+    labels = indicator(y)
+    names = names_of_labels(y, labels.classes, label_names)
+    projection = project(reducer, X)
+    check_consistent_length(projection.rows, labels.matrix)
+    n_rows = labels.matrix.sum(axis=0)[:, None]
+    with np.errstate(invalid="ignore"):  # 0/0: a label without rows
+        means = labels.matrix.T @ scale(projection.rows) / n_rows
+    return pd.DataFrame(means, index=names, columns=projection.names)
+
+
+def project(reducer: Any, X: Any) -> Projected:
+    """Transform X, whatever container the reducer returns."""
+    if not hasattr(reducer, "transform"):
+        advice = (
+            "pass the pipeline without its last step, pipeline[:-1]"
+            if isinstance(reducer, Pipeline)
+            else "pass a fitted reducer"
+        )
+        raise ValueError(f"reducer={reducer!r} has no transform method: {advice}.")
+    rows = np.asarray(reducer.transform(X), dtype=np.float64)
+    return Projected(rows, direction_names(reducer, rows.shape[1]))
+
+
+def direction_names(reducer: Any, n: int) -> list[str]:
+    """Return the names that the reducer gives to its directions, or numbers."""
+    last = reducer[-1] if isinstance(reducer, Pipeline) else reducer
+    return _names_out(last) or [f"direction {number}" for number in range(n)]
+
+
+def names_of_labels(y: Any, classes: Any, given: Any) -> list[str]:
+    """Return a name for each label: as given, of a data frame's columns, or of the classes."""
+    names = classes if given is None else list(given)
+    if given is None and np.ndim(y) == 2:
+        names = _column_names(y) or classes
+    if len(names) != len(classes):
+        raise ValueError(
+            f"label_names has {len(names)} names, but y has {len(classes)} labels: pass one "
+            "name for each."
+        )
+    return [str(name) for name in names]
+
+
+def check_components(components: Sequence[Any], n: int, at_most: int | None = None) -> list[int]:
+    """Return the numbers of the directions to draw as a list, each one between 0 and n - 1."""
+    chosen = list(components)
+    known = all(isinstance(each, Integral) and 0 <= int(each) < n for each in chosen)
+    if not known or not 1 <= len(chosen) <= (at_most or n):
+        many = f"one or {at_most}" if at_most else "some"
+        raise ValueError(
+            f"components={components!r} must be {many} of the {n} directions: numbers from 0 to "
+            f"{n - 1}."
+        )
+    return chosen
+
+
+def _coefficients(reducer: Any) -> tuple[Array, list[str]]:
+    *before, last = reducer if isinstance(reducer, Pipeline) else [reducer]
+    if not hasattr(last, "components_"):
+        raise ValueError(
+            f"{type(last).__name__} has no coefficients per feature, because it is not fitted or "
+            "not linear: fit it, or pass X to get correlations with the features."
+        )
+    values = np.asarray(last.components_).T
+    names = _names_out(reducer[:-1]) if before else []
+    return values, names or _names_in(last, len(values))
+
+
+def _correlations(X: Any, rows: Array) -> Array:
+    X = check_array(X, accept_sparse="csr", dtype=np.float64)
+    check_consistent_length(X, rows)
+    # As the projected rows are centred, X need not be, and sparse X stays sparse.
+    scaled = scale(X, with_mean=False)
+    return np.asarray(safe_sparse_dot(scaled.T, scale(rows), dense_output=True)) / len(rows)
+
+
+def _column_names(table: Any) -> list[str]:
+    return [str(name) for name in getattr(table, "columns", [])]
+
+
+def _names_in(reducer: Any, n: int) -> list[str]:
+    known = getattr(reducer, "feature_names_in_", None)
+    return [f"x{number}" for number in range(n)] if known is None else [str(each) for each in known]
+
+
+def _names_out(transformer: Any) -> list[str]:
+    try:
+        return [str(name) for name in transformer.get_feature_names_out()]
+    except (AttributeError, ValueError):  # not every transformer can name what it returns
+        return []

@@ -1,0 +1,296 @@
+"""Thresholds of multi-label classifiers, tuned on rows that were not trained on."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn import get_config
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, _fit_context, clone
+from sklearn.model_selection import check_cv
+from sklearn.utils import Bunch, Tags, check_array, get_tags, indexable
+from sklearn.utils._param_validation import HasMethods, StrOptions
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.metaestimators import _safe_split, available_if
+from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import _check_method_params, _estimator_has, check_is_fitted
+
+from skml_kalda._core.arrays import Array
+from skml_kalda._core.labels import multilabel_matrix, sparse_form
+from skml_kalda._core.scores.responses import RESPONSES, label_scores
+from skml_kalda._core.scores.thresholds import Average, best_thresholds, check_average
+from skml_kalda.model_selection.splits import MultiLabelStratifiedKFold
+from skml_kalda.reducers.kalda.search.scoring import OF_MATRICES
+
+
+class TunedThresholdsCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+    """Multi-label classifier with the thresholds that maximise F1 on held-out rows.
+
+    A classifier predicts a label where its probability is at least 0.5, or its score at least 0.
+    For F1 that is rarely the best threshold: rare labels are then predicted too seldom. This
+    estimator scores every training row by cross-validation, finds the thresholds with the highest
+    F1 on those scores, fits the classifier to all rows, and predicts with the thresholds.
+
+    Parameters
+    ----------
+    estimator : classifier
+        Any multi-label classifier with ``predict_proba`` or ``decision_function``, whether it
+        returns an array, a list of arrays as in scikit-learn or a sparse matrix.
+    average : {"macro", "micro", "samples"}, default="macro"
+        The F1 to maximise: the mean over labels, of all pairs of a row and a label together, or
+        the mean over rows.
+    per_label : bool, default=False
+        Whether each label gets a threshold of its own. One threshold for all labels is the safer
+        choice if there are few rows. "samples" allows one threshold only.
+    cv : int, splitter, iterable or "prefit", default=5
+        How to hold rows out. An int is the number of folds of `MultiLabelStratifiedKFold`. Rows
+        that are held out more than once count more than once. "prefit" takes the fitted
+        `estimator` as it is; pass other rows to fit than it was fitted to.
+    response_method : {"auto", "predict_proba", "decision_function"}, default="auto"
+        What to apply the thresholds to. "auto" is ``predict_proba`` if the classifier has it.
+    n_jobs : int or None, default=None
+        Number of folds to fit at the same time; -1 means all processors.
+
+    Attributes
+    ----------
+    best_thresholds_ : ndarray of shape (K,)
+        The threshold of every label. All are the same unless `per_label`, but labels without a
+        row are never predicted: their threshold is infinite.
+    best_score_ : float
+        F1 of the held-out rows with these thresholds. They were chosen for it, so it is slightly
+        higher than what to expect on new rows.
+    estimator_ : classifier
+        The classifier, fitted to all rows.
+    classes_, n_features_in_, feature_names_in_
+        Those of `estimator_`, if it has them.
+
+    See Also
+    --------
+    sklearn.model_selection.TunedThresholdClassifierCV : For two classes, and any measure.
+    sklearn.calibration.CalibratedClassifierCV : Probabilities instead of thresholds.
+
+    Notes
+    -----
+    All distinct scores are tried, not a grid, by sorting them once. Thresholds lie midway between
+    two neighbouring scores. With `per_label` and ``average="micro"`` the thresholds together
+    maximise the F1 of all pairs; labels that only lower it are never predicted.
+
+    The F1 is not weighted: `sample_weight` and other parameters of fit, split by rows, are for the
+    classifier alone.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.metrics import f1_score
+    >>> from sklearn.multioutput import MultiOutputClassifier
+    >>> from skml_kalda.datasets import load_dataset
+    >>> from skml_kalda.model_selection import TunedThresholdsCV, multilabel_train_test_split
+    >>> X, y = load_dataset("yeast", return_X_y=True)
+    >>> X_train, X_test, y_train, y_test = multilabel_train_test_split(X, y, random_state=0)
+    >>> classifier = MultiOutputClassifier(LogisticRegression())
+    >>> plain = classifier.fit(X_train, y_train).predict(X_test)
+    >>> tuned = TunedThresholdsCV(classifier).fit(X_train, y_train)
+    >>> print(tuned.best_thresholds_[:3].round(2))
+    [0.18 0.18 0.18]
+    >>> f1_score(y_test, plain, average="macro", zero_division=0)
+    0.3...
+    >>> f1_score(y_test, tuned.predict(X_test), average="macro", zero_division=0)
+    0.4...
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "estimator": [HasMethods(["fit", name]) for name in RESPONSES],
+        "average": [StrOptions({"macro", "micro", "samples"})],
+        "per_label": ["boolean"],
+        "cv": ["cv_object", StrOptions({"prefit"})],
+        "response_method": [StrOptions({"auto", *RESPONSES})],
+        "n_jobs": [Integral, None],
+    }
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        average: Average = "macro",
+        per_label: bool = False,
+        cv: Any = 5,
+        response_method: str = "auto",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.average = average
+        self.per_label = per_label
+        self.cv = cv
+        self.response_method = response_method
+        self.n_jobs = n_jobs
+
+    @_fit_context(prefer_skip_nested_validation=False)  # The inner estimator is not yet validated.
+    def fit(self, X: Any, y: Any, **params: Any) -> Self:
+        """Tune the thresholds and fit the classifier.
+
+        Parameters
+        ----------
+        X : {array-like, sparse} of shape (n, p)
+            Training data, in any form that the classifier takes.
+        y : {array-like, sparse} of shape (n, K)
+            Indicator matrix of 0 and 1.
+        **params : dict
+            Parameters for the fit of the classifier, such as `sample_weight`, and `groups` for
+            the splitter; with metadata routing enabled, what they request.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
+        check_average(self.average, self.per_label)
+        X, y = indexable(X, y)
+        Y = multilabel_matrix(
+            y, single_label="sklearn.model_selection.TunedThresholdClassifierCV, for two classes"
+        )
+        self._sparse_form = sparse_form(y)
+        routed = self._routed(params)
+        if isinstance(self.cv, str):
+            check_is_fitted(self.estimator)
+            self.estimator_ = self.estimator
+            scores = self._scores(self.estimator, X, Y.shape[1])
+        else:
+            scores, rows = self._held_out(X, y, Y.shape[1], routed)
+            Y = Y[rows]
+            self.estimator_ = clone(self.estimator).fit(X, y, **routed.estimator.fit)
+        self.best_thresholds_ = best_thresholds(
+            scores, Y, average=self.average, per_label=self.per_label
+        )
+        predicted = scores >= self.best_thresholds_
+        self.best_score_ = OF_MATRICES[f"f1_{self.average}"](Y.toarray() > 0, predicted)
+        return self
+
+    def predict(self, X: Any) -> Any:
+        """Predict the labels of each row.
+
+        Parameters
+        ----------
+        X : {array-like, sparse} of shape (m, p)
+            Rows, in any form that the classifier takes.
+
+        Returns
+        -------
+        ndarray or sparse of shape (m, K)
+            Indicator of 0 and 1; a CSR array or matrix if the `y` given to fit was sparse.
+        """
+        check_is_fitted(self, "estimator_")
+        scores = self._scores(self.estimator_, X, len(self.best_thresholds_))
+        predicted = (scores >= self.best_thresholds_).astype(np.int64)
+        return predicted if self._sparse_form is None else self._sparse_form(predicted)
+
+    @available_if(_estimator_has("predict_proba"))
+    def predict_proba(self, X: Any) -> Any:
+        """Return the probabilities of the classifier, which thresholds do not change.
+
+        Parameters
+        ----------
+        X : {array-like, sparse} of shape (m, p)
+            Rows, in any form that the classifier takes.
+
+        Returns
+        -------
+        ndarray, sparse or list
+            In the form of the classifier.
+        """
+        check_is_fitted(self, "estimator_")
+        return self.estimator_.predict_proba(X)
+
+    @available_if(_estimator_has("decision_function"))
+    def decision_function(self, X: Any) -> Any:
+        """Return the scores of the classifier, which thresholds do not change.
+
+        Parameters
+        ----------
+        X : {array-like, sparse} of shape (m, p)
+            Rows, in any form that the classifier takes.
+
+        Returns
+        -------
+        ndarray of shape (m, K)
+            In the form of the classifier.
+        """
+        check_is_fitted(self, "estimator_")
+        return self.estimator_.decision_function(X)
+
+    @property
+    def classes_(self) -> Any:
+        """Classes of the fitted classifier."""
+        return self.estimator_.classes_
+
+    @property
+    def n_features_in_(self) -> int:
+        """Number of features that the fitted classifier has seen."""
+        return self.estimator_.n_features_in_
+
+    @property
+    def feature_names_in_(self) -> NDArray[Any]:
+        """Names of the features that the fitted classifier has seen."""
+        return self.estimator_.feature_names_in_
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Return the routing of parameters of fit to the classifier and the splitter.
+
+        Returns
+        -------
+        MetadataRouter
+            See the user guide of scikit-learn on metadata routing.
+        """
+        router = MetadataRouter(owner=type(self).__name__)
+        fit, split = (MethodMapping().add(caller="fit", callee=name) for name in ("fit", "split"))
+        router.add(estimator=self.estimator, method_mapping=fit)
+        return router.add(splitter=self._splitter(), method_mapping=split)
+
+    def _routed(self, params: dict[str, Any]) -> Any:
+        if get_config()["enable_metadata_routing"]:
+            return process_routing(self, "fit", **params)
+        split = {"groups": params.pop("groups")} if "groups" in params else {}
+        return Bunch(estimator=Bunch(fit=params), splitter=Bunch(split=split))
+
+    def _splitter(self) -> Any:
+        if self.cv is None or isinstance(self.cv, Integral):
+            return MultiLabelStratifiedKFold(self.cv or 5)
+        return self.cv if isinstance(self.cv, str) else check_cv(self.cv)
+
+    def _held_out(
+        self, X: Any, y: Any, n_labels: int, routed: Any
+    ) -> tuple[Array, NDArray[np.intp]]:
+        """Scores of the rows that each split holds out, and the indices of these rows."""
+        splits = list(self._splitter().split(X, y, **routed.splitter.split))
+        scores = Parallel(n_jobs=self.n_jobs)(
+            delayed(self._of_split)(X, y, n_labels, routed.estimator.fit, train, test)
+            for train, test in splits
+        )
+        return np.concatenate(scores), np.concatenate([test for _, test in splits])
+
+    def _of_split(
+        self, X: Any, y: Any, n_labels: int, fit_params: dict[str, Any], train: Any, test: Any
+    ) -> Array:
+        estimator = clone(self.estimator)
+        X_train, y_train = _safe_split(estimator, X, y, train)
+        X_test, _ = _safe_split(estimator, X, y, test, train)
+        estimator.fit(X_train, y_train, **_check_method_params(X, fit_params, train))
+        return self._scores(estimator, X_test, n_labels)
+
+    def _scores(self, estimator: Any, X: Any, n_labels: int) -> Array:
+        methods = RESPONSES if self.response_method == "auto" else (self.response_method,)
+        scores: Any = label_scores(estimator, X, n_labels, methods)
+        if sparse.issparse(scores):
+            scores = scores.toarray()
+        return check_array(scores, dtype=[np.float64, np.float32], input_name="scores")
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags = get_tags(self.estimator).input_tags
+        tags.classifier_tags.multi_class = False
+        tags.classifier_tags.multi_label = True
+        tags.target_tags.multi_output = True
+        tags.target_tags.single_output = False
+        return tags
