@@ -1,5 +1,7 @@
 """Data that the tests make, and the bundled sets."""
 
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import settings
@@ -35,3 +37,8 @@ def standardized(name):
 def bundled(request):
     """X and Y of each bundled set, standardised."""
     return standardized(request.param)
+
+
+def without(library, monkeypatch):
+    """Make an import of the library fail."""
+    monkeypatch.setitem(sys.modules, library, None)

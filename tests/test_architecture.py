@@ -1,10 +1,14 @@
 """What may import what."""
 
+import ast
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
+
+import skml_kalda
 
 ROOT = Path(__file__).parents[1]
 
@@ -25,3 +29,40 @@ if {package!r} not in sys.modules:
     sys.exit({package!r} in sys.modules)
 """
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
+PACKAGE = ROOT / "skml_kalda"
+
+
+@pytest.mark.parametrize("folder", [PACKAGE, *filter(Path.is_dir, PACKAGE.rglob("*"))], ids=str)
+def test_no_folder_holds_more_than_twenty_modules(folder):
+    assert len(list(folder.glob("*.py"))) <= 20
+
+
+def test_the_root_holds_no_private_module_but_the_core():
+    private = {path.name for path in PACKAGE.glob("_*")} - {"__init__.py", "__pycache__"}
+    assert private == {"_core"}
+
+
+def test_the_import_contract_names_no_private_module_but_the_core():
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]
+    private = {word.strip('"(), ') for word in str(settings).split() if "._" in word}
+    assert private
+    assert all("skml_kalda._core" in word for word in private)
+
+
+def test_type_checkers_see_the_names_of_the_table():
+    """The names imported for type checkers are those of the table, from the same modules."""
+    tree = ast.parse((PACKAGE / "__init__.py").read_text("utf-8"))
+    (block,) = (node for node in tree.body if isinstance(node, ast.If))
+    seen = {node.names[0].name: node.module for node in block.body}
+    table = {name: f"skml_kalda.{module}" for name, module in skml_kalda._PUBLIC.items()}
+    assert seen == table | dict.fromkeys(skml_kalda._MODULES, "skml_kalda")
+
+
+def test_every_public_name_is_there_and_listed():
+    for name in skml_kalda.__all__:
+        assert getattr(skml_kalda, name).__name__.split(".")[-1] == name
+    assert set(skml_kalda.__all__) <= set(dir(skml_kalda))
+    with pytest.raises(AttributeError, match="no attribute 'PCA'"):
+        skml_kalda.PCA  # noqa: B018

@@ -8,7 +8,9 @@ import time
 
 import pytest
 
+from skml_kalda.bench.methods import _known
 from skml_kalda.bench.plan import Plan
+from tests.bench.third_party import install
 
 TINY = """
 title = "Tiny"
@@ -75,4 +77,14 @@ def scores_by_cell(rows):
 
 def cells_of(path):
     """The rows of cells in a results file."""
-    return [row for row in map(json.loads, lines_of(path)) if "fold" in row]
+    return [row for row in map(json.loads, lines_of(path)) if row.get("fold") is not None]
+
+
+@pytest.fixture
+def their_methods(tmp_path, monkeypatch):
+    """The methods of another distribution, here and in worker processes."""
+    folder = install(tmp_path / "site")
+    monkeypatch.syspath_prepend(str(folder))
+    _known.cache_clear()
+    yield folder
+    _known.cache_clear()

@@ -59,7 +59,7 @@ def test_a_failing_cell_is_recorded_and_the_others_go_on(tiny, tmp_path, capsys)
 def test_failed_cells_are_run_again_and_the_last_row_counts(tiny, tmp_path, monkeypatch):
     out, arguments = tmp_path / "out", ["run", str(tiny), "--jobs", "1"]
     with monkeypatch.context() as broken:
-        broken.setattr("skml_kalda.bench.measure.make_classifier", lambda name: None)
+        broken.setattr("skml_kalda.bench.running.measure.make_classifier", lambda name: None)
         assert main([*arguments, "--output", str(out)]) == 1
     assert len(read_results(out).failed) == 8
     assert main([*arguments, "--output", str(out)]) == 0
@@ -75,10 +75,15 @@ def test_failed_cells_are_run_again_and_the_last_row_counts(tiny, tmp_path, monk
         (["--methods", "kalda"], "'kalda' is not a known method; did you mean 'kaLDA'?"),
         (["--classifiers", "1NN"], "did you mean '1-NN'?"),
         (["--k", "0"], "k must be at least 1"),
-        (["--folds", "1"], "folds must be at least 2"),
-        (["--dimensions", "0"], "dimensions must be at least 1"),
-        (["run", "gallery", "--dimensions", "1"], "dimensions must be at least 2"),
-        (["--jobs", "0"], "--jobs must be at least 1"),
+        (["--folds", "1"], "folds must be a whole number of at least 2, not 1"),
+        (
+            ["--dimensions", "0"],
+            "dimensions must be a list of different whole numbers of at least 1, not",
+        ),
+        (["run", "gallery", "--dimensions", "1"], "whole numbers of at least 2, not (1,)"),
+        (["--dimensions", "3", "3"], "different whole numbers"),
+        (["--timeout", "-1"], "timeout must be a number of seconds, 0 for no limit, not -1.0"),
+        (["--jobs", "0"], "jobs must be at least 1, not 0"),
         (["run", "nowhere.toml"], "nowhere.toml"),
         (["report", "nowhere"], "nowhere"),
     ],
@@ -99,7 +104,7 @@ def test_an_unknown_setting_of_a_plan_is_suggested_for(tiny, capsys):
 
 
 def test_an_output_folder_that_cannot_be_written_stops_before_any_work(tiny, tmp_path, monkeypatch):
-    monkeypatch.setattr("skml_kalda.bench.runner.find_source", _not_to_be_called)
+    monkeypatch.setattr("skml_kalda.bench.running.runner.find_source", _not_to_be_called)
     (tmp_path / "file").write_text("")
     assert main(["run", str(tiny), "--output", str(tmp_path / "file" / "out")]) == 2
 
@@ -125,7 +130,7 @@ def test_absent_data_sets_are_skipped_with_the_command_that_gets_them(tiny, tmp_
     commands = {row["dataset"]: row["command"] for row in read_results(out).skipped}
     assert "--data-home DIR" in commands["barcelona"]
     assert commands["bibtex"] == "python -m skml_kalda.datasets fetch bibtex"
-    assert commands["msrc-mom"] == "python -m skml_kalda.datasets build msrc IMAGES_DIR"
+    assert commands["msrc-mom"] == "python -m skml_kalda.datasets build msrc"
     assert len(read_results(out).ok) == 4
     assert commands["barcelona"] in " ".join(capsys.readouterr().out.split())
     assert str(tmp_path) not in (out / "results.jsonl").read_text("utf-8")

@@ -9,10 +9,10 @@ import threading
 import pytest
 from distributed import LocalCluster
 
-from skml_kalda.bench import cluster as bench_cluster
 from skml_kalda.bench import read_results, run
 from skml_kalda.bench.cli import main
-from skml_kalda.bench.measure import measure
+from skml_kalda.bench.running import cluster as bench_cluster
+from skml_kalda.bench.running.measure import measure
 from skml_kalda.datasets import load_dataset, save_arff
 from tests.bench.conftest import cells_of, scores_by_cell, start
 from tests.bench.test_bench_interrupted import wait_for_cells

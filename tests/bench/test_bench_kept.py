@@ -8,9 +8,9 @@ import pytest
 from skml_kalda.bench import read_results, table
 from skml_kalda.bench.methods import label
 from skml_kalda.bench.plan import plan_names, read_plan
-from skml_kalda.bench.ranks import rank_methods
-from skml_kalda.bench.sources import find_source
-from skml_kalda.bench.tables import differences, fold_means
+from skml_kalda.bench.reporting.ranks import rank_methods
+from skml_kalda.bench.reporting.tables import differences, fold_means
+from skml_kalda.bench.running.data import find_source
 
 ROOT = Path(__file__).parents[2]
 KEPT = ROOT / "benchmarks" / "results" / "bench"

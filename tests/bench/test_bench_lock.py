@@ -7,7 +7,7 @@ import pytest
 
 from skml_kalda.bench import read_results, run
 from skml_kalda.bench.cli import main
-from skml_kalda.bench.results import Journal
+from skml_kalda.bench.running.results import Journal
 from tests.bench.conftest import lines_of, start, wait_for_cells
 
 

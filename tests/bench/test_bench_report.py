@@ -3,23 +3,27 @@
 import re
 import shutil
 import subprocess
+from collections import Counter
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pandas as pd
 import pytest
+from markdown_it import MarkdownIt
 from rich.console import Console
 
 from skml_kalda.bench import figure, read_results, report, run, table
-from skml_kalda.bench.names import shipped
-from skml_kalda.bench.paper import published
-from skml_kalda.bench.plan import plan_names, read_plan
-from skml_kalda.bench.progress import make_progress
-from skml_kalda.bench.ranks import rank_methods
-from skml_kalda.bench.spread import spread
-from skml_kalda.bench.tables import agreement
+from skml_kalda.bench.plan import Plan, plan_names, read_plan
+from skml_kalda.bench.reporting.document import Code
+from skml_kalda.bench.reporting.markdown import to_markdown
+from skml_kalda.bench.reporting.published import FOLDER, published
+from skml_kalda.bench.reporting.ranks import rank_methods
+from skml_kalda.bench.reporting.spread import spread
+from skml_kalda.bench.reporting.tables import agreement
+from skml_kalda.bench.running.progress import make_progress
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "chrome"))), None)
 FLAGS = [
@@ -47,7 +51,7 @@ def test_the_published_numbers_are_all_there_under_standard_names():
     assert published()["yeast", "MLDA", "1-NN", "micro_f1"] == 0.5693
     assert published()["yeast", "MLDA", "1-NN", "macro_f1"] == 0.4213
     assert published()["pie", "OCM", "3-NN", "accuracy"] == 0.6515
-    names = pd.read_csv(shipped("paper") / "multilabel.csv").groupby("score")["name_in_paper"]
+    names = pd.read_csv(FOLDER / "multilabel.csv").groupby("score")["name_in_paper"]
     assert names.unique().map(list).to_dict() == {
         "accuracy": ["macro accuracy"],
         "macro_f1": ["micro F1"],
@@ -207,6 +211,88 @@ def test_the_best_of_each_row_is_bold(results, tmp_path):
     (section,) = re.findall(r"Scores with MLkNN\n\n(.*?)\n\nMacro F1", text, flags=re.S)
     (line,) = [line for line in section.splitlines() if line.startswith("| yeast")]
     assert re.findall(r"\*\*([\d.]+) ±", line) == [f"{best['mean']:.4f}"]
+
+
+HOSTILE = "a|b `c` <script>alert(1)</script> & $x$ *d* _e_ [f](g) \\ #1"
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory):
+    """A run whose names, title and errors are full of marks of Markdown and HTML."""
+    parameters = {
+        HOSTILE: {"estimator": "PCA"},
+        "# broken|": {"estimator": "PCA", "whiten": HOSTILE},
+    }
+    plan = Plan(
+        "hostile", f"# {HOSTILE}", f"- {HOSTILE}\n\n# Not a heading", datasets=("emotions",),
+        methods=tuple(parameters), parameters=parameters, folds=2,
+    )  # fmt: skip
+    results = run(plan, tmp_path_factory.mktemp("hostile"))
+    assert {row["method"] for row in results.failed} == {"# broken|"}
+    return report(results)
+
+
+def test_names_are_text_in_the_markdown_report(hostile):
+    text = hostile.with_name("report.md").read_text("utf-8")
+    page = MarkdownIt("gfm-like", {"linkify": False}).render(text)
+    shown = Shown()
+    shown.feed(page)
+    assert HOSTILE in shown.text, "a name is shown as it is"
+    assert shown.tags.isdisjoint({"script", "em", "a"})
+    assert [level for level in ("h1", "h2") if shown.count[level] != 1] == []
+    headings = [line for line in text.splitlines() if line.startswith("#")]
+    assert not [line for line in headings if "Not a heading" in line]
+    # One row for each fold that failed, with all of its columns: no name breaks a table.
+    assert page.count("<td># broken|</td>") == 2
+    tables = re.findall(r"<table>.*?</table>", page, flags=re.S)
+    for each in tables:
+        assert {row.count("<td") for row in each.split("<tr>")[2:]} == {each.count("<th>")}
+
+
+def test_names_are_text_in_the_html_report_and_its_figures(hostile):
+    page = hostile.read_text("utf-8")
+    shown = Shown()
+    shown.feed(page)
+    assert HOSTILE in shown.text
+    assert "script" not in shown.tags
+    figure = (hostile.parent / "figures" / "hostile-scores.svg").read_text("utf-8")
+    texts = ["".join(each.itertext()) for each in ElementTree.fromstring(figure).iter()]
+    assert HOSTILE in texts, "no part of a name is a formula"
+
+
+class Shown(HTMLParser):
+    """Collects the tags and the text of a page."""
+
+    def __init__(self):
+        super().__init__()
+        self.count, self.text = Counter(), ""
+
+    @property
+    def tags(self):
+        return set(self.count)
+
+    def handle_starttag(self, tag, attrs):
+        self.count[tag] += 1
+
+    def handle_data(self, data):
+        self.text += data
+
+
+def test_commands_with_backticks_stay_in_their_block():
+    (line, *_), end = (to_markdown([Code("run '```' `x`")]).splitlines() for _ in range(2))
+    assert (line, end) == ("````console", ["````console", "run '```' `x`", "````"])
+
+
+def test_figures_have_colours_for_any_number_of_series(tmp_path):
+    methods = ("PCA", "MLDA", "MDDM", "MLSI", "MLLS", "CCA", "OPLS")
+    plan = Plan("many", "Many", datasets=("emotions",), methods=methods, dimensions=(1,), folds=2)
+    (axis,) = figure(run(plan, tmp_path / "many")).axes
+    assert len(axis.lines) == 7
+    plan = Plan("all", "All", kind="projection", datasets=("emotions",), methods=("PCA",))
+    results = run(plan, tmp_path / "all")
+    (axis,) = figure(results).axes
+    label_sets = {tuple(labels) for labels in results.ok[0]["labels_of_points"]}
+    assert len(axis.collections) == len(label_sets) > 6
 
 
 def test_the_same_results_give_the_same_report(results, tmp_path):

@@ -1,5 +1,6 @@
 """The scores of cells against plain loops, and against the published numbers."""
 
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -10,11 +11,16 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
 
-from skml_kalda import MLDA, OCM, MLkNN, framework
+from skml_kalda import OCM, MLkNN, bench
 from skml_kalda.bench import read_results, run
-from skml_kalda.bench.methods import _known
+from skml_kalda.bench.methods import make_reducer
 from skml_kalda.bench.plan import Plan, read_plan
+from skml_kalda.bench.scores import SCORES
 from skml_kalda.datasets import load_dataset, save_arff
+from tests import classic
+from tests.classic import MLDA
+
+PUBLISHED_FORMS = {name: make for name, make in vars(classic).items() if isinstance(make, partial)}
 
 
 def only_scores(rows, name):
@@ -123,20 +129,6 @@ def test_kalda_on_scene_is_near_the_published_accuracy(tmp_path):
     assert all(row["iterations"] > 1 for row in rows)
 
 
-def test_a_registered_transformer_is_benched_by_its_name(tmp_path, monkeypatch):
-    registered = {**framework.transformers(), "Theirs": PCA}
-    monkeypatch.setattr("skml_kalda.bench.methods.transformers", lambda: registered)
-    _known.cache_clear()
-    try:
-        plan = Plan("mine", "Mine", datasets=("emotions",), methods=("PCA", "Theirs"), folds=2)
-        rows = run(plan, tmp_path).ok
-    finally:
-        _known.cache_clear()
-    accuracies = only_scores(rows, "accuracy")
-    assert [row["method"] for row in rows] == ["PCA", "PCA", "Theirs", "Theirs"]
-    assert accuracies[:2] == accuracies[2:]
-
-
 def test_convergence_rows_climb_to_the_bound(tmp_path):
     plan = read_plan("convergence").changed(datasets=("emotions",))
     ours, papers = run(plan, tmp_path).ok
@@ -174,3 +166,46 @@ def test_projection_rows_hold_the_points_of_three_classes(tmp_path):
         for each in sorted(set(row["classes_of_points"]))
     ]
     assert np.linalg.norm(centres[0] - centres[1]) > 1
+
+
+def test_a_score_knows_which_values_are_better():
+    lower = {name for name, score in SCORES.items() if score.lower_is_better}
+    assert lower == {"coverage", "ranking_loss"}
+    values = np.array([0.2, 0.1, 0.3])
+    assert (SCORES["accuracy"].best(values), SCORES["coverage"].best(values)) == (0.3, 0.1)
+    assert SCORES["coverage"].label == "coverage error (lower is better)"
+    assert SCORES["accuracy"].label == "accuracy (multi-label: 1 − Hamming loss)"
+    assert SCORES["macro_f1"].label == SCORES["macro_f1"].title == "macro F1"
+
+
+@pytest.mark.parametrize("name", SCORES)
+def test_a_perfect_prediction_has_the_best_value_of_every_score(name):
+    """Against all predictions with one label flipped, as probabilities too."""
+    Y = np.array([[1, 0, 0], [0, 1, 0], [0, 1, 1], [1, 0, 1]])
+    score = SCORES[name]
+    flips = []
+    for place in np.ndindex(Y.shape):
+        predicted = Y.copy()
+        predicted[place] ^= 1
+        flips.append(score.of(Y, predicted, predicted))
+    perfect = score.of(Y, Y, Y)
+    assert score.best(np.array([perfect, *flips])) == perfect
+    assert len(set(flips)) > 1 or flips[0] != perfect
+
+
+def test_the_public_names_are_in_one_table():
+    assert bench.__all__ == ["figure", "read_results", "report", "run", "table"]
+    assert set(bench.__all__) <= set(dir(bench))
+    for name in bench.__all__:
+        assert getattr(bench, name).__name__ == name
+    with pytest.raises(AttributeError, match=r"'skml_kalda\.bench' has no attribute 'rum'"):
+        bench.rum  # noqa: B018
+
+
+def test_methods_are_measured_in_their_published_form_unless_the_plan_says_otherwise():
+    for name, make in PUBLISHED_FORMS.items():
+        assert vars(make_reducer(name, {}, None, None)) == vars(make()), name
+    for alias, name in {"kaLDA": "MultiLabelKaLDA", "TR": "TraceRatio", "sdpLDA": "SDPLDA"}.items():
+        assert vars(make_reducer(alias, {}, None, None)) == vars(PUBLISHED_FORMS[name]())
+    own = make_reducer("mine", {"estimator": "MLDA", "ridge": "auto"}, 3, 0)
+    assert (own.ridge, own.normalize, own.n_components) == ("auto", "B", 3)

@@ -19,11 +19,11 @@ from skml_kalda.bench import figure, read_results, report, run
 from skml_kalda.bench.cells import Cell
 from skml_kalda.bench.methods import check_classifier
 from skml_kalda.bench.plan import Plan, read_plan
-from skml_kalda.bench.ranks import Ranking, holm, post_hoc, rank_methods
+from skml_kalda.bench.reporting.ranks import Ranking, holm, post_hoc, rank_methods
+from skml_kalda.bench.reporting.tables import choices, differences
+from skml_kalda.bench.running.data import find_source, load
+from skml_kalda.bench.running.tuning import choose
 from skml_kalda.bench.scores import MAIN, quick_score
-from skml_kalda.bench.sources import find_source, load
-from skml_kalda.bench.tables import choices, differences
-from skml_kalda.bench.tuning import choose
 from skml_kalda.datasets import load_dataset
 from tests.bench.conftest import scores_by_cell
 
@@ -181,10 +181,13 @@ def test_cells_without_tuning_keep_the_identity_of_older_runs():
         ({"tune": {}}, "k-NN needs a plan that says how to tune"),
         ({"datasets": ("mnist",)}, "several labels per row, not for mnist"),
         ({"tune": {**TUNE, "fold": 3}}, "'fold' is not a known setting .* did you mean 'folds'"),
-        ({"tune": {"folds": 3}}, "says no grid"),
+        ({"tune": {"folds": 3}}, "has no grid"),
         ({"tune": {**TUNE, "score": "f1_macro"}}, "not a known score to tune by"),
-        ({"tune": {**TUNE, "folds": 1}}, "at least 2 folds"),
-        ({"tune": {**TUNE, "neighbors": [0, 1]}}, "neighbors of at least 1"),
+        ({"tune": {**TUNE, "folds": 1}}, "tune.folds must be a whole number of at least 2, not 1"),
+        ({"tune": {**TUNE, "neighbors": [0, 1]}}, "tune.neighbors must be .* of at least 1, not"),
+        ({"tune": {**TUNE, "neighbors": []}}, "tune.neighbors is empty"),
+        ({"tune": {**TUNE, "neighbors": 3}}, "tune.neighbors must be a list"),
+        ({"tune": {**TUNE, "grid": {"MLDA": {"ridge": 1}}}}, "tune.grid must be a table"),
         ({"tune": {**TUNE, "grid": {"MLD": {}}}}, "did you mean 'MLDA'"),
         ({"tune": {**TUNE, "grid": {"MLDA": {"rigde": [1]}}}}, "Invalid parameter 'rigde'"),
     ],
@@ -289,7 +292,7 @@ def test_the_report_of_a_tuned_plan_tells_all(results, tmp_path):
         assert f"Against no reduction: difference in {name}" in text
     assert "240 of 593 rows" in text
     assert "How often each value was chosen" in text
-    for score in MAIN:
+    for score in ("accuracy", "macro-f1", "micro-f1"):
         assert (tmp_path / "figures" / f"nested-ranks-{score}.svg").exists()
     (axis,) = figure(results, "ranks", score="micro_f1").axes
     best = rank_methods(_means(results, "micro_f1"))

@@ -9,9 +9,8 @@ from scipy import sparse
 from sklearn.neighbors import KNeighborsClassifier
 from skmultilearn.problem_transform import BinaryRelevance
 
-from skml_kalda.neighbors import BinaryRelevanceKNN
-
-from .conftest import bundled, dense, grid_data, smooth_data
+from skml_kalda import BinaryRelevanceKNN
+from tests.classifiers.conftest import bundled, dense, grid_data, smooth_data
 
 
 def assert_same_as_binary_relevance(X, y, X_test, k, metric="minkowski"):

@@ -10,9 +10,8 @@ from numpy.testing import assert_array_equal
 from scipy import sparse
 from skmultilearn.adapt import MLkNN as FrameworkMLkNN
 
-from skml_kalda.neighbors import MLkNN
-
-from .conftest import bundled, dense, grid_data, smooth_data
+from skml_kalda import MLkNN
+from tests.classifiers.conftest import bundled, dense, grid_data, smooth_data
 
 
 def assert_same_as_framework(X, y, X_test, **params):

@@ -26,11 +26,11 @@ from skmultilearn.base import MLClassifierBase
 from skmultilearn.ensemble import RakelD
 from skmultilearn.problem_transform import BinaryRelevance, LabelPowerset
 
-from skml_kalda.neighbors import BinaryRelevanceKNN, MLkNN
-
-from .conftest import dense, smooth_data
+from skml_kalda import BinaryRelevanceKNN, MLkNN
+from tests.classifiers.conftest import dense, smooth_data
 
 CLASSIFIERS = [MLkNN(k=3), MLkNN(k=3, include_self=False), BinaryRelevanceKNN(k=3)]
+CHECKED = [*CLASSIFIERS, MLkNN(), BinaryRelevanceKNN()]
 both = pytest.mark.parametrize("classifier", CLASSIFIERS, ids=repr)
 
 FORMS = {
@@ -61,7 +61,7 @@ def expected_failed_checks(classifier):
     return excluded
 
 
-@parametrize_with_checks(CLASSIFIERS, expected_failed_checks=expected_failed_checks)
+@parametrize_with_checks(CHECKED, expected_failed_checks=expected_failed_checks)
 def test_scikit_learns_checks(estimator, check):
     check(estimator)
 

@@ -7,7 +7,10 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 
-from skml_kalda import LDA, MDDM, MLDA, OPLS, MultiLabelKaLDA, _blocks, _scatter
+from skml_kalda import MDDM
+from skml_kalda._core import arrays
+from skml_kalda._core.scatter import moments
+from tests.classic import LDA, MLDA, OPLS, MultiLabelKaLDA
 from tests.conftest import made
 from tests.reducers.test_contracts import REDUCERS
 
@@ -16,9 +19,9 @@ DTYPES = pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int16, np.
 
 @pytest.fixture
 def small_blocks(monkeypatch):
-    monkeypatch.setattr(_blocks, "BLOCK", 64)  # numbers
-    original = _blocks.row_blocks
-    monkeypatch.setattr(_scatter, "row_blocks", lambda X, at_least: original(X))
+    monkeypatch.setattr(arrays, "BLOCK", 64)  # numbers
+    original = arrays.row_blocks
+    monkeypatch.setattr(moments, "row_blocks", lambda X, at_least: original(X))
 
 
 def mapped(path, array):
@@ -55,7 +58,7 @@ def test_fit_and_transform_read_each_row_once(tmp_path, dtype, monkeypatch):
     file = np.memmap(tmp_path / "X", dtype, "w+", shape=X.shape)
     nothing = 99 if file.dtype.kind in "iu" else np.nan
     file[:] = nothing
-    check = _blocks.assert_all_finite
+    check = arrays.assert_all_finite
     served = []
 
     def appear(block, **kwargs):  # the first to look at a block
@@ -64,17 +67,17 @@ def test_fit_and_transform_read_each_row_once(tmp_path, dtype, monkeypatch):
         served.append((start, len(block)))
         check(block, **kwargs)
 
-    original = _blocks.row_blocks
+    original = arrays.row_blocks
 
     def vanish(X, at_least=1):
         for rows, block in original(X):
             yield rows, block
             block[:] = nothing
 
-    monkeypatch.setattr(_blocks, "BLOCK", 200)
-    monkeypatch.setattr(_blocks, "assert_all_finite", appear)
-    monkeypatch.setattr(_blocks, "row_blocks", vanish)
-    monkeypatch.setattr(_scatter, "row_blocks", vanish)
+    monkeypatch.setattr(arrays, "BLOCK", 200)
+    monkeypatch.setattr(arrays, "assert_all_finite", appear)
+    monkeypatch.setattr(arrays, "row_blocks", vanish)
+    monkeypatch.setattr(moments, "row_blocks", vanish)
     reducer = OPLS().fit(file, Y)
     assert served == [(i, 25) for i in range(0, 300, 25)]
     np.testing.assert_allclose(reducer.components_, expected.components_, atol=1e-6)
@@ -84,7 +87,7 @@ def test_fit_and_transform_read_each_row_once(tmp_path, dtype, monkeypatch):
 
 @pytest.mark.parametrize("dtype", [np.float32, np.int8])
 def test_no_whole_copy_is_made(tmp_path, dtype, monkeypatch):
-    monkeypatch.setattr(_blocks, "BLOCK", 2**16)
+    monkeypatch.setattr(arrays, "BLOCK", 2**16)
     rng = np.random.default_rng(0)
     X = mapped(tmp_path / "X", rng.integers(0, 9, (100_000, 20)).astype(dtype))
     Y = mapped(tmp_path / "Y", np.eye(4, dtype=np.int8)[rng.integers(4, size=100_000)])
@@ -155,4 +158,4 @@ def test_a_stream_too_wide_for_its_moments_is_refused():
     kalda = MultiLabelKaLDA()
     with pytest.raises(MemoryError, match=r"96000 GB are needed .* reduce that first"):
         kalda.partial_fit(X, np.arange(10) % 2)
-    assert "_stream" not in vars(kalda)
+    assert "_state" not in vars(kalda)

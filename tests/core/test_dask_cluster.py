@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 
+import dask
 import dask.array as da
 import dask.dataframe as dd
 import numpy as np
@@ -12,8 +13,10 @@ import pandas as pd
 import pytest
 from distributed import Client, LocalCluster
 from scipy import sparse
+from sklearn.base import clone
 
-from skml_kalda import LDA, OPLS, MultiLabelKaLDA
+from skml_kalda import KernelKaLDA, LandmarkFeatures
+from tests.classic import LDA, OPLS, MultiLabelKaLDA
 from tests.conftest import made
 
 
@@ -69,6 +72,20 @@ def test_two_processes_give_the_same_as_one(client):
         assert same(reducer.fit(rows, labels), expected)
         np.testing.assert_allclose(reducer.transform(rows), expected.transform(X), atol=1e-8)
         assert same(reducer.fit(rows.map_blocks(sparse.csr_array), sparse.csr_array(Y)), expected)
+
+
+@pytest.mark.parametrize("n_landmarks", [15, "auto"])
+def test_landmarks_and_their_features_on_two_processes(client, n_landmarks):
+    X, Y = made(400, 6)
+    rows, labels = client.persist(in_blocks(X, Y))
+    kalda = KernelKaLDA(n_landmarks=n_landmarks, random_state=0)
+    found = clone(kalda).fit(rows, labels)
+    with dask.config.set(scheduler="synchronous"):
+        expected = kalda.fit(*in_blocks(X, Y))
+    np.testing.assert_array_equal(found.landmarks_, expected.landmarks_)
+    np.testing.assert_allclose(found.transform(rows), expected.transform(X), atol=1e-8)
+    features = LandmarkFeatures(n_landmarks, random_state=0).fit(rows)
+    np.testing.assert_allclose(features.transform(rows), features.transform(X), atol=1e-12)
 
 
 def test_a_dataframe_and_its_labels_on_two_processes(client):

@@ -7,16 +7,22 @@ import pytest
 from scipy import linalg, sparse
 from sklearn.exceptions import ConvergenceWarning
 
-from skml_kalda import RLDA, _iterative, _pencil
-from skml_kalda._labels import indicator, omega_weighted, row_weighted
-from skml_kalda._pencil import regression, ridge_weights, solve_orthonormal, solve_pencil
-from skml_kalda._rows import CentredRows
-from skml_kalda._scatter import ImplicitScatter, RowScatter, Scatter
+from skml_kalda._core import conjugate_gradients
+from skml_kalda._core.eigenproblem import (
+    generalized_eigenpairs,
+    orthonormal_eigenpairs,
+    regression_weights,
+)
+from skml_kalda._core.labels import indicator, omega_weighted, row_weighted
+from skml_kalda._core.scatter import ImplicitScatter, MomentScatter, RowScatter
+from skml_kalda._core.scatter.centred import CentredRows
+from skml_kalda._core.scatter.spectral import cholesky_solve
+from tests.classic import RLDA
 from tests.conftest import made
 
 FORMS = [
-    (Scatter, np.asarray),
-    (Scatter, sparse.csr_array),
+    (MomentScatter, np.asarray),
+    (MomentScatter, sparse.csr_array),
     (RowScatter, np.asarray),
     (RowScatter, sparse.csr_array),
     (ImplicitScatter, sparse.csr_array),
@@ -34,9 +40,9 @@ def weighted(Y, weigh=omega_weighted):
 def test_every_form_gives_the_pairs_of_the_dense_solver(form, store, ridge, shape):
     X, Y = made(*shape, unlabelled=0.2)
     scatter = form.of(store(X), *weighted(Y))
-    moments = Scatter.of(X, *weighted(Y))
+    moments = MomentScatter.of(X, *weighted(Y))
     A, B = moments.between @ moments.between.T, moments.total + ridge * np.eye(shape[1])
-    values, G = solve_pencil(scatter, np.diag(scatter.class_scale), ridge)
+    values, G = generalized_eigenpairs(scatter, np.diag(scatter.class_scale), ridge)
     assert len(values) == Y.shape[1] - 1
     np.testing.assert_allclose(values, linalg.eigvalsh(A, B)[::-1][:3], rtol=1e-8)
     np.testing.assert_allclose(G.T @ B @ G, np.eye(3), atol=1e-8)
@@ -47,7 +53,7 @@ def test_every_form_gives_the_pairs_of_the_dense_solver(form, store, ridge, shap
 @pytest.mark.parametrize("shape", [(60, 8), (12, 30)], ids=["tall", "wide"])
 def test_without_a_ridge_the_solution_is_that_of_the_pseudo_inverse(form, store, shape):
     X, Y = made(*shape)
-    W = ridge_weights(form.of(store(X), *weighted(Y, row_weighted)), 0.0, np.eye(4))
+    W = form.of(store(X), *weighted(Y, row_weighted)).ridge_weights(np.eye(4), 0.0)
     centred = X - X.mean(axis=0)
     np.testing.assert_allclose(W, np.linalg.pinv(centred) @ Y, atol=1e-9)
 
@@ -55,21 +61,23 @@ def test_without_a_ridge_the_solution_is_that_of_the_pseudo_inverse(form, store,
 def test_a_singular_scatter_is_cut_to_its_range():
     X, Y = made(60, 5)
     twice = np.hstack([X, X])
-    scatter = Scatter.of(twice, *weighted(Y))
-    assert _pencil._cholesky_solve(scatter.total, 0.0, scatter.cross) is None
-    half, _ = solve_pencil(Scatter.of(X, *weighted(Y)), np.diag(scatter.class_scale), 0.0)
-    values, G = solve_pencil(scatter, np.diag(scatter.class_scale), 0.0)
+    scatter = MomentScatter.of(twice, *weighted(Y))
+    assert cholesky_solve(scatter.total, 0.0, scatter.cross) is None
+    half, _ = generalized_eigenpairs(
+        MomentScatter.of(X, *weighted(Y)), np.diag(scatter.class_scale), 0.0
+    )
+    values, G = generalized_eigenpairs(scatter, np.diag(scatter.class_scale), 0.0)
     np.testing.assert_allclose(values, half, rtol=1e-10)
     np.testing.assert_allclose(G[:5], G[5:], atol=1e-10)  # nothing of the null space
 
 
 def test_a_small_ridge_costs_no_digits():
     X, Y = made(60, 5)
-    scatter = Scatter.of(X, *weighted(Y))
+    scatter = MomentScatter.of(X, *weighted(Y))
     L, ridge = np.diag(scatter.class_scale), 1e-10 * scatter.trace
-    twice = Scatter.of(np.hstack([X, X]) / np.sqrt(2), *weighted(Y))
-    values, G = solve_pencil(twice, L, ridge)
-    half, H = solve_pencil(scatter, L, ridge)
+    twice = MomentScatter.of(np.hstack([X, X]) / np.sqrt(2), *weighted(Y))
+    values, G = generalized_eigenpairs(twice, L, ridge)
+    half, H = generalized_eigenpairs(scatter, L, ridge)
     np.testing.assert_allclose(values, half, rtol=1e-11)
     np.testing.assert_allclose(np.abs(G[:5]) * np.sqrt(2), np.abs(H), rtol=1e-9)
 
@@ -80,24 +88,24 @@ def test_the_sum_of_one_hot_labels_is_no_direction(form, store, offset):
     X, Y = made(200, 30, 6, single=True)
     scatter = form.of(store(X + offset), *weighted(Y, row_weighted))
     for ridge in (0.0, 1.0):
-        assert len(solve_pencil(scatter, np.eye(6), ridge).values) == 5
-        singular = linalg.svdvals(regression(scatter, ridge))
+        assert len(generalized_eigenpairs(scatter, np.eye(6), ridge).values) == 5
+        singular = linalg.svdvals(regression_weights(scatter, ridge))
         assert len(singular) == 5
         assert singular[-1] > 0.1 * singular[0]
-    assert len(solve_orthonormal(scatter, np.eye(6)).values) == 5
+    assert len(orthonormal_eigenpairs(scatter, np.eye(6)).values) == 5
 
 
 def test_fewer_features_than_classes_limit_the_rank():
     X, Y = made(p=2, K=6)
-    scatter = Scatter.of(X, *weighted(Y))
-    assert len(solve_pencil(scatter, np.diag(scatter.class_scale), 0.0).values) == 2
+    scatter = MomentScatter.of(X, *weighted(Y))
+    assert len(generalized_eigenpairs(scatter, np.diag(scatter.class_scale), 0.0).values) == 2
 
 
 def test_columns_of_equal_eigenvalue_do_not_depend_on_rounding():
     X, Y = made(12, 30, single=True)  # λ = 1 three times
     turn = np.linalg.qr(np.random.default_rng(0).normal(size=(30, 30)))[0]
     G, H = (
-        solve_pencil(s, np.diag(s.class_scale), 0.0).vectors
+        generalized_eigenpairs(s, np.diag(s.class_scale), 0.0).vectors
         for s in (RowScatter.of(Z, *weighted(Y)) for Z in (X, X @ turn))
     )
     np.testing.assert_allclose(np.abs(np.sum(G * (turn @ H), axis=0)), np.sum(G * G, axis=0))
@@ -107,7 +115,7 @@ def test_an_implicit_scatter_multiplies_with_total_scatter():
     X, Y = made(unlabelled=0.2)
     X[:, 0] += 1e6  # a full column far from zero is centred before products
     implicit = ImplicitScatter.of(sparse.csr_array(X), *weighted(Y))
-    S_t = Scatter.of(X, *weighted(Y)).total
+    S_t = MomentScatter.of(X, *weighted(Y)).total
     V = np.random.default_rng(0).normal(size=(8, 3))
     np.testing.assert_allclose(implicit.matmul(V), S_t @ V, rtol=1e-9)
     np.testing.assert_allclose(implicit.diagonal, S_t.diagonal(), rtol=1e-9)
@@ -127,11 +135,11 @@ def test_centred_rows_multiply_as_the_dense_ones():
 
 
 def test_a_solve_that_does_not_converge_says_so(monkeypatch):
-    monkeypatch.setattr(_iterative, "CG_MAX_ITER", 2)
+    monkeypatch.setattr(conjugate_gradients, "CG_MAX_ITER", 2)
     X, Y = made()
     scatter = ImplicitScatter.of(sparse.csr_array(X), *weighted(Y))
     with pytest.warns(ConvergenceWarning, match="increase the ridge"):
-        ridge_weights(scatter, 1e-3, np.eye(4))
+        scatter.ridge_weights(np.eye(4), 1e-3)
 
 
 def test_no_square_array_is_formed_for_large_sparse_data():

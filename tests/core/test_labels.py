@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from skml_kalda._labels import indicator, omega_weighted, row_weighted
+from skml_kalda._core.labels import indicator, omega_weighted, row_weighted
 
 Y = np.array([[1, 0, 1], [0, 0, 0], [0, 0, 1], [1, 0, 0]])
 

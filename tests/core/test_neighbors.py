@@ -6,7 +6,7 @@ from scipy import sparse
 from sklearn.datasets import make_multilabel_classification
 from sklearn.neighbors import KNeighborsClassifier
 
-from skml_kalda._votes import neighbor_votes
+from skml_kalda._core.neighbors import neighbor_votes
 
 
 @pytest.mark.parametrize("as_sparse", [False, True])

@@ -7,9 +7,10 @@ from sklearn.covariance import OAS
 from sklearn.metrics.pairwise import rbf_kernel
 
 from benchmarks.shrinkage import oracle_approximating
-from skml_kalda import KernelKaLDA, MultiLabelKaLDA, scatter_form
-from skml_kalda._labels import omega_weighted
-from skml_kalda._scatter import Scatter
+from skml_kalda import KernelKaLDA, scatter_form
+from skml_kalda._core.labels import omega_weighted
+from skml_kalda._core.scatter import MomentScatter
+from tests.classic import MultiLabelKaLDA
 from tests.conftest import made
 
 SHAPES = pytest.mark.parametrize("shape", [(50, 6), (25, 40)], ids=["tall", "wide"])
@@ -107,6 +108,6 @@ def test_weights_that_add_up_to_less_than_the_rank_shrink_all():
 
 def test_oracle_approximating_shrinkage_is_that_of_scikit_learn():
     X, Y = made(40, 12, single=True)
-    scatter = Scatter.of(X, *omega_weighted(sparse.csr_array(Y.astype(float)), np.ones(40)))
-    found = oracle_approximating(scatter, scatter.spectrum().values)
+    scatter = MomentScatter.of(X, *omega_weighted(sparse.csr_array(Y.astype(float)), np.ones(40)))
+    found = oracle_approximating(scatter, scatter.spectrum.values)
     assert found == pytest.approx(OAS().fit(X).shrinkage_, rel=1e-10)

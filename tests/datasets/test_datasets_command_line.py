@@ -1,12 +1,16 @@
 """The command line, with good and with wrong input."""
 
+import csv
 import subprocess
 import sys
 
+import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
+from scipy.sparse import csr_matrix
 
-from skml_kalda.datasets import list_datasets, load_arff, save_arff
+from skml_kalda.datasets import list_datasets, load_arff, save_arff, tables
 from skml_kalda.datasets.__main__ import main
 from skml_kalda.datasets.home import BUNDLED
 
@@ -51,6 +55,62 @@ def test_convert_takes_the_number_of_labels(tmp_path):
     assert main([*arguments, "--labels=1"]) == 0
     assert load_arff(out).target_names == ["y0"]
     assert out.with_suffix(".xml").exists()
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz", ".bz2", ".xz"])
+def test_convert_writes_csv_that_pandas_reads_to_the_bit(tmp_path, suffix):
+    out = tmp_path / f"out.csv{suffix}"
+    assert main(["convert", str(BUNDLED / "emotions.arff.xz"), str(out)]) == 0
+    emotions = load_arff(BUNDLED / "emotions.arff.xz")
+    found = pd.read_csv(out, dtype=str).astype(float)
+    assert list(found.columns) == emotions.feature_names + emotions.target_names
+    assert_array_equal(found[emotions.feature_names], emotions.data)
+    assert_array_equal(found[emotions.target_names], emotions.target)
+    assert list(tmp_path.iterdir()) == [out]
+
+
+def test_convert_writes_sparse_rows_missing_values_and_odd_names_as_csv(tmp_path, monkeypatch):
+    monkeypatch.setattr(tables, "_CELLS", 4)
+    data = csr_matrix([[0.0, np.nan], [0.1, 0.0], [0.0, -2.0], [1e300, 3.0], [0.0, 0.0]])
+    names = {"feature_names": ['a "b", é', "c\nd"], "target_names": ["x", "y"]}
+    save_arff(tmp_path / "in.arff", data, [[1, 0], [0, 1], [1, 1], [0, 0], [1, 0]], **names)
+    out = tmp_path / "out.csv"
+    assert main(["convert", str(tmp_path / "in.arff"), str(out)]) == 0
+    rows = list(csv.reader(out.open(encoding="utf-8", newline="")))
+    assert rows[0] == ['a "b", é', "c\nd", "x", "y"]
+    assert rows[1:] == [
+        ["0", "", "1", "0"],
+        ["0.1", "0", "0", "1"],
+        ["0", "-2", "1", "1"],
+        ["1e+300", "3", "0", "0"],
+        ["0", "0", "1", "0"],
+    ]
+
+
+def test_convert_writes_classes_as_the_last_column_of_csv(tmp_path):
+    save_arff(tmp_path / "in.arff", [[1.5], [2.0]], ["sea green", "red"])
+    out = tmp_path / "out.csv"
+    assert main(["convert", str(tmp_path / "in.arff"), str(out)]) == 0
+    assert out.read_text() == "x0,class\n1.5,sea green\n2,red\n"
+
+
+def test_convert_refuses_two_csv_columns_of_one_name(tmp_path, capsys):
+    text = "@relation r\n@attribute class real\n@attribute c {u,v}\n@data\n1,u\n"
+    (tmp_path / "in.arff").write_text(text)
+    assert main(["convert", str(tmp_path / "in.arff"), str(tmp_path / "out.csv")]) == 1
+    assert "two columns named 'class'" in capsys.readouterr().err
+    assert not (tmp_path / "out.csv").exists()
+
+
+@pytest.mark.parametrize("name", ["out.xlsx", "out.gz", "out", "out.csv.zip"])
+def test_convert_refuses_a_kind_of_file_that_it_does_not_write(tmp_path, capsys, name):
+    out = tmp_path / name
+    assert main(["convert", str(BUNDLED / "emotions.arff.xz"), str(out)]) == 1
+    assert (
+        f"OUT must end in .arff or .csv, with .gz, .bz2 or .xz after it to compress, not '{name}'"
+        in (capsys.readouterr().err)
+    )
+    assert not out.exists()
 
 
 @pytest.mark.parametrize(

@@ -16,10 +16,12 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from skml_kalda.datasets import ArffError, FetchError, fetch, load_dataset, save_arff
-from skml_kalda.datasets.fetch import download, sha256_of
+from skml_kalda.datasets import FetchError, fetch, load_dataset, save_arff
+from skml_kalda.datasets.fetch import download
 from skml_kalda.datasets.fetch import fetch as fetch_dataset
+from skml_kalda.datasets.files import sha256_of
 from skml_kalda.datasets.manifest import Remote, read_manifest
+from tests.datasets.loopback import serving
 
 BODY = b"@relation r\n" + bytes(range(256)) * 2_000
 SHA256 = hashlib.sha256(BODY).hexdigest()
@@ -54,6 +56,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
         for _ in range(100):
             self.wfile.write(BODY)
 
+    def stalled(self):
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(BODY[: 2**17])
+        self.server.go_on.wait(25)
+        self.wfile.write(BODY[2**17 :])
+
     def slow(self):
         time.sleep(0.3)
         self.whole()
@@ -65,21 +74,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
         pass
 
 
-class Server(http.server.ThreadingHTTPServer):
-    def handle_error(self, request, client_address):
-        # A client that hangs up on an endless body is what the test asks for.
-        pass
-
-
 @pytest.fixture
 def server():
-    with Server(("127.0.0.1", 0), Handler) as server:
+    with serving(Handler) as server:
         server.asked = []
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
-        thread.start()
+        server.go_on = threading.Event()
         yield server
-        server.shutdown()
-        thread.join()
 
 
 @pytest.fixture
@@ -122,7 +122,7 @@ def test_a_failed_download_keeps_the_old_file(tmp_path, remote, page, reason):
 def test_a_wrong_checksum_shows_both_hashes_and_keeps_the_old_file(tmp_path, remote):
     target = tmp_path / "r.arff"
     target.write_text("old")
-    with pytest.raises(ArffError, match="wrong checksum") as caught:
+    with pytest.raises(FetchError, match="wrong checksum") as caught:
         download([remote("other")], target)
     assert SHA256 in str(caught.value)
     assert hashlib.sha256(b"x" * len(BODY)).hexdigest() in str(caught.value)
@@ -187,17 +187,19 @@ def test_a_file_in_the_way_of_the_folder_is_a_fetch_error(tmp_path, remote):
         download([remote("whole")], tmp_path / "taken" / "r.arff")
 
 
-def test_two_processes_fetch_at_once(tmp_path, remote, server):
-    source = remote("slow")
+def download_in_another_process(source, target):
     code = (
         "import sys; from pathlib import Path\n"
         "from skml_kalda.datasets.fetch import download\n"
         "from skml_kalda.datasets.manifest import Remote\n"
         f"download([Remote({source.url!r}, {SHA256!r}, {len(BODY)})], Path(sys.argv[1]))"
     )
+    return subprocess.Popen([sys.executable, "-c", code, str(target)], stderr=subprocess.PIPE)
+
+
+def test_two_processes_fetch_at_once(tmp_path, remote, server):
     target = tmp_path / "r.arff"
-    command = [sys.executable, "-c", code, str(target)]
-    both = [subprocess.Popen(command, stderr=subprocess.PIPE) for _ in range(2)]
+    both = [download_in_another_process(remote("slow"), target) for _ in range(2)]
     assert [(one.communicate()[1], one.returncode) for one in both] == [(b"", 0)] * 2
     assert server.asked == ["/slow", "/slow"]
     assert sha256_of(target) == SHA256
@@ -224,6 +226,39 @@ def test_fetch_does_not_silently_replace_a_changed_file(tmp_path, small, server)
         fetch_dataset(small, tmp_path)
     assert (tmp_path / "flags.arff").read_text() == "mine"
     assert sha256_of(fetch_dataset(small, tmp_path, force=True)) == SHA256
+
+
+def wait_for_a_part_in(folder):
+    """Wait until a download has written the first bytes to its temporary file."""
+    for _ in range(3000):
+        parts = [path for path in folder.iterdir() if path.name.startswith(".")]
+        if any(part.stat().st_size for part in parts):
+            return parts
+        time.sleep(0.02)
+    raise AssertionError("no download has started")
+
+
+def test_fetch_removes_what_a_killed_download_left(tmp_path, small, remote, server):
+    killed = download_in_another_process(remote("stalled"), tmp_path / "other.arff")
+    wait_for_a_part_in(tmp_path)
+    killed.kill()
+    killed.communicate()
+    (tmp_path / ".other.part").write_text("not ours")
+    server.go_on.set()
+    fetch_dataset(small, tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {".other.part", "flags.arff"}
+
+
+def test_fetch_keeps_the_part_of_a_download_that_still_runs(tmp_path, small, remote, server):
+    running = download_in_another_process(remote("stalled"), tmp_path / "other.arff")
+    parts = wait_for_a_part_in(tmp_path)
+    fetch_dataset(small, tmp_path)
+    fetch_dataset(small, tmp_path)
+    assert all(part.exists() for part in parts)
+    server.go_on.set()
+    assert (running.communicate()[1], running.returncode) == (b"", 0)
+    assert sha256_of(tmp_path / "other.arff") == SHA256
+    assert {path.name for path in tmp_path.iterdir()} == {"other.arff", "flags.arff"}
 
 
 def test_progress_is_shown_on_a_terminal_only(tmp_path, remote, capsys, monkeypatch):

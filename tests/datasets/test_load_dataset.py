@@ -135,7 +135,7 @@ def test_a_class_more_than_the_manifest_says_is_refused(tmp_path):
     [
         ("barcelona", "put barcelona.arff .* no public copy was found"),
         ("msrc", "put msrc7.arff"),
-        ("msrc-mom", "make it with: python -m skml_kalda.datasets build msrc IMAGES_DIR"),
+        ("msrc-mom", "make it with: python -m skml_kalda.datasets build msrc"),
     ],
 )
 def test_an_absent_data_set_says_how_to_get_it(tmp_path, name, advice):

@@ -1,6 +1,6 @@
 """The MSRC builder, on small images that the tests draw."""
 
-import struct
+import sys
 
 import numpy as np
 import pytest
@@ -8,37 +8,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from skml_kalda.datasets import ArffError, load_arff, load_dataset, msrc
 from skml_kalda.datasets.__main__ import main
-from skml_kalda.datasets._bmp import read_bmp
-
-VOID, GRASS, COW, BOAT = (0, 0, 0), (0, 128, 0), (0, 0, 128), (192, 64, 0)
-
-
-def write_bmp(path, pixels, upwards=True, bits=24):
-    """Write an image, row by row and byte by byte."""
-    height, width, _ = pixels.shape
-    body = b""
-    for row in pixels[::-1] if upwards else pixels:
-        line = b"".join(bytes([blue, green, red]) for red, green, blue in row.tolist())
-        body += line + b"\0" * (-len(line) % 4)
-    size = struct.pack("<IiiHHIIiiII", 40, width, height if upwards else -height, 1, bits, *[0] * 6)
-    path.write_bytes(b"BM" + struct.pack("<IHHI", 54 + len(body), 0, 0, 54) + size + body)
-
-
-@pytest.fixture
-def images(tmp_path):
-    """Draw seven images of different sizes, with ground truth, in the folders of MSRC v2."""
-    rng = np.random.default_rng(0)
-    folder = tmp_path / "images"
-    for sub in ("Images", "GroundTruth"):
-        (folder / sub).mkdir(parents=True)
-    for i in range(7):
-        shape = (61 + i, 83, 3)
-        write_bmp(folder / "Images" / f"{i}_s.bmp", rng.integers(0, 256, shape))
-        truth = np.zeros(shape, int)
-        truth[:20], truth[20:30] = GRASS, COW if i % 2 else VOID
-        truth[-1, -1] = BOAT if i == 3 else VOID
-        write_bmp(folder / "GroundTruth" / f"{i}_s_GT.bmp", truth)
-    return folder
+from skml_kalda.datasets.msrc import read_image
+from tests.datasets.conftest import write_bmp
 
 
 @pytest.mark.parametrize("upwards", [True, False])
@@ -46,27 +17,27 @@ def images(tmp_path):
 def test_bmp_files_are_read_pixel_by_pixel(tmp_path, upwards, width):
     pixels = np.random.default_rng(width).integers(0, 256, (3, width, 3))
     write_bmp(tmp_path / "a.bmp", pixels, upwards)
-    assert_array_equal(read_bmp(tmp_path / "a.bmp"), pixels)
+    assert_array_equal(read_image(tmp_path / "a.bmp"), pixels)
 
 
 def test_bmp_files_are_read_as_opencv_reads_them(images):
     cv2 = pytest.importorskip("cv2", reason="OpenCV is an extra")
     path = images / "Images" / "0_s.bmp"
-    assert_array_equal(read_bmp(path), cv2.imread(str(path))[:, :, ::-1])
+    assert_array_equal(read_image(path), cv2.imread(str(path))[:, :, ::-1])
 
 
 @pytest.mark.parametrize("content", [b"", b"BM", b"GIF89a" * 20, b"BM" + b"\0" * 60])
 def test_what_is_no_bmp_is_refused(tmp_path, content):
     (tmp_path / "a.bmp").write_bytes(content)
     with pytest.raises(ArffError, match="not a BMP image"):
-        read_bmp(tmp_path / "a.bmp")
+        read_image(tmp_path / "a.bmp")
 
 
 def test_a_bmp_cut_short_is_refused(tmp_path):
     write_bmp(tmp_path / "a.bmp", np.zeros((4, 4, 3), int))
     (tmp_path / "a.bmp").write_bytes((tmp_path / "a.bmp").read_bytes()[:-1])
-    with pytest.raises(ArffError, match="cut short"):
-        read_bmp(tmp_path / "a.bmp")
+    with pytest.raises(ArffError, match="not a BMP image, or a damaged one"):
+        read_image(tmp_path / "a.bmp")
 
 
 def test_moments_are_mean_and_variance_of_each_cell(images, tmp_path):
@@ -78,7 +49,7 @@ def test_moments_are_mean_and_variance_of_each_cell(images, tmp_path):
         "b01_mean_r",
     ]
     for i in range(7):
-        pixels = read_bmp(images / "Images" / f"{i}_s.bmp")
+        pixels = read_image(images / "Images" / f"{i}_s.bmp")
         # 83 columns into 8 cells: 3 of 11, then 5 of 10; the rows in the same manner.
         tall, rest = divmod(len(pixels), 8)
         first = [
@@ -137,10 +108,16 @@ def _made(folder):
     return folder
 
 
-def test_sift_without_opencv_says_what_to_install(images, tmp_path, monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "cv2", None)
-    with pytest.raises(ImportError, match=r'pip install "skml-kalda\[msrc\]"'):
-        msrc.build_msrc(images, tmp_path, ["msrc-sift"])
+@pytest.mark.parametrize(
+    ("module", "name", "library"),
+    [("PIL.Image", "msrc-mom", "Pillow"), ("cv2", "msrc-sift", "OpenCV")],
+)
+def test_a_missing_library_is_named_with_its_extra(
+    images, tmp_path, monkeypatch, module, name, library
+):
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(ImportError, match=rf'{library}: pip install "skml-kalda\[msrc\]"'):
+        msrc.build_msrc(images, tmp_path, [name])
 
 
 def test_the_command_line_builds_into_the_data_home(images, tmp_path, capsys):

@@ -5,7 +5,8 @@ import pytest
 from scipy import linalg
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
-from skml_kalda import LDA, OCM, OLDA, RLDA, ULDA
+from skml_kalda import OCM
+from tests.classic import LDA, OLDA, RLDA, ULDA
 from tests.conftest import made
 from tests.reducers.oracles import assert_same_span, centred, copies, scatters, span, top
 

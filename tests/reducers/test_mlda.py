@@ -5,8 +5,9 @@ import pytest
 from scipy import sparse
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
-from skml_kalda import LDA, MLDA
-from skml_kalda.reducers._label_weights import correlation, dependence, entropy, fuzzy
+from skml_kalda._core.labels import row_shares
+from skml_kalda.reducers._families.label_weights import correlation, dependence, fuzzy
+from tests.classic import LDA, MLDA
 from tests.conftest import made
 from tests.reducers.oracles import assert_same_span, centred, copies, scatters, top
 
@@ -68,7 +69,7 @@ def test_directions_are_those_of_the_weighted_scatters(weights, ridge):
 
 @pytest.mark.parametrize("store", STORES)
 def test_fuzzy_weights_are_near_a_fixed_point_of_fuzzy_c_means(store, monkeypatch):
-    monkeypatch.setattr("skml_kalda.reducers._label_weights._FUZZY_TOL", 1e-9)
+    monkeypatch.setattr("skml_kalda.reducers._families.label_weights._FUZZY_TOL", 1e-9)
     X, Y = made(unlabelled=0.1)
     W = fuzzy(store(X), sparse.csr_array(Y.astype(float)), np.ones(len(X))).toarray()
     squares = W**2
@@ -101,7 +102,7 @@ def test_dependence_weights_are_a_local_maximum_of_hsic(store, seed):
     assert set(np.unique(W)) == {0.0, 1.0}
     np.testing.assert_array_equal(W.sum(axis=1), Y.any(axis=1))
     best = hsic(X, W)
-    assert best > hsic(X, entropy(labels).toarray())
+    assert best > hsic(X, row_shares(labels).toarray())
     for i, k in zip(*np.nonzero(Y), strict=True):
         other = W.copy()
         other[i] = np.eye(4)[k]

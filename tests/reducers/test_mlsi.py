@@ -6,7 +6,7 @@ from scipy import linalg
 from scipy.optimize import minimize
 from sklearn.decomposition import PCA
 
-from skml_kalda import MLSI, OPLS
+from tests.classic import MLSI, OPLS
 from tests.conftest import made
 from tests.reducers.oracles import assert_same_span, centred, top
 

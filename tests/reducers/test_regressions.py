@@ -9,7 +9,8 @@ from sklearn.cross_decomposition import PLSSVD
 from sklearn.linear_model import Ridge
 from sklearn.metrics.pairwise import rbf_kernel
 
-from skml_kalda import CCA, LDA, MDDM, MLLS, MLR, OPLS
+from skml_kalda import MDDM, MLLS
+from tests.classic import CCA, LDA, MLR, OPLS
 from tests.conftest import made
 from tests.reducers.oracles import assert_same_span, centred, span, top
 

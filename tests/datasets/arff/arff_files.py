@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 from hypothesis import strategies as st
 
+from tests.datasets.arff.liac_oracle import columns
+
 NAMES = st.text(st.sampled_from("ab01 '\"%,{}\\\t?@éß漢-_."), min_size=1, max_size=8)
 NUMBERS = st.one_of(
     st.floats(allow_nan=False, allow_infinity=False).map(repr),
@@ -41,7 +43,7 @@ class ArffFile:
         for i, (name, kind) in enumerate(zip(self.names, self.kinds, strict=True)):
             if i not in self.labels:
                 one_hot = kind is not None and not set(kind) <= {"0", "1"}
-                names += [f"{name}={category}" for category in kind] if one_hot else [name]
+                names += [f"{name}={each}" for each in columns(kind)] if one_hot else [name]
         return names
 
     def text(self, plain_names=False):

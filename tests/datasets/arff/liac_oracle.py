@@ -13,7 +13,7 @@ OPENERS = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 
 
 def read(path, sparse=False):
-    """Give liac-arff's attributes, and its rows as lists (or dicts for large sparse files)."""
+    """Return liac-arff's attributes, and its rows as lists (or dicts for large sparse files)."""
     with OPENERS.get(Path(path).suffix, open)(path, "rb") as stream:
         text = io.TextIOWrapper(stream, encoding="utf-8")
         parsed = liac.load(text, return_type=liac.LOD if sparse else liac.DENSE)
@@ -33,7 +33,14 @@ def expected(attributes, rows, labels):
 
 
 def _cells(kind, value):
-    """Give the numbers that one value stands for."""
+    """Return the numbers that one value stands for."""
     if isinstance(kind, str) or set(kind) <= {"0", "1"}:
         return [np.nan if value is None else float(value)]
-    return [np.nan if value is None else float(value == category) for category in kind]
+    return [np.nan if value is None else float(value == category) for category in columns(kind)]
+
+
+def columns(kind):
+    """Return the categories that have a column: all, or of two the affirmative or second one."""
+    if len(kind) != 2:
+        return list(kind)
+    return ["1"] if sorted(kind) == ["-1", "1"] else [kind[1]]

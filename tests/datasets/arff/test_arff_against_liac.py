@@ -4,18 +4,19 @@ import os
 import tracemalloc
 from pathlib import Path
 
-import liac_oracle
 import numpy as np
 import pytest
-from arff_files import arff_files
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from scipy.sparse import csr_matrix, issparse
 
-from skml_kalda.datasets import _source, _table, load_arff
-from skml_kalda.datasets._numbers import tokenize
+from skml_kalda.datasets import load_arff
+from skml_kalda.datasets.arff import source, table
+from skml_kalda.datasets.arff.tokens import tokenize
 from skml_kalda.datasets.home import BUNDLED
+from tests.datasets.arff import liac_oracle
+from tests.datasets.arff.arff_files import arff_files
 
 SETTINGS = settings(
     max_examples=150,
@@ -80,7 +81,7 @@ def _sparse_cells(attributes, rows):
 def block_size(request):
     """Read in blocks of a few bytes too, so that they end anywhere."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_source, "_SMALLEST_BLOCK", request.param)
+        patch.setattr(source, "_SMALLEST_BLOCK", request.param)
         yield request.param
 
 
@@ -109,7 +110,7 @@ def test_bulk_path_and_row_by_row_agree(tmp_path_factory, block_size, file):
     labels = [file.names[i] for i in file.labels]
     bulk = load_arff(path, labels=labels)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_table, "_in_bulk", lambda read, block, columns: None)
+        patch.setattr(table, "_in_bulk", lambda read, block, columns: None)
         by_row = load_arff(path, labels=labels)
     for one, other in ((bulk.data, by_row.data), (bulk.target, by_row.target)):
         one, other = (m.toarray() if issparse(m) else m for m in (one, other))
@@ -118,7 +119,7 @@ def test_bulk_path_and_row_by_row_agree(tmp_path_factory, block_size, file):
 
 @pytest.mark.parametrize("name", ["emotions", "scene"])
 def test_plain_files_never_leave_the_bulk_path(monkeypatch, name):
-    monkeypatch.delattr(_table, "dense_rows")
+    monkeypatch.delattr(table, "dense_rows")
     assert load_arff(BUNDLED / f"{name}.arff.xz").data.size
 
 
@@ -126,7 +127,7 @@ def test_sparse_files_never_leave_the_bulk_path(monkeypatch, tmp_path):
     path = tmp_path / "sparse.arff"
     header = "@relation 'r: -C 1'\n@attribute y {0,1}\n@attribute a numeric\n@attribute b {0,1}\n"
     path.write_text(header + "@data\n" + "{0 1,1 2.5,2 1}\n{}\n{1 -1e-3,2 ?}\n{ 1 ? , 2 1 }\n" * 9)
-    monkeypatch.delattr(_table, "sparse_rows")
+    monkeypatch.delattr(table, "sparse_rows")
     assert load_arff(path).data.shape == (36, 2)
 
 

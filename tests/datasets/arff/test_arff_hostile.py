@@ -3,9 +3,9 @@
 import bz2
 import gzip
 import lzma
-import pickle
 import re
 import tracemalloc
+from encodings.aliases import aliases
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +13,8 @@ import pytest
 
 import skml_kalda.datasets
 from skml_kalda.datasets import ArffError, load_arff
+from skml_kalda.datasets.arff import table
+from skml_kalda.datasets.arff.mulan import read_label_names
 
 HEADER = (
     "@relation 'r: -C 1'\n@attribute y {0,1}\n@attribute a numeric\n@attribute c {u,v}\n@data\n"
@@ -102,6 +104,78 @@ def test_rubbish_among_the_data(tmp_path):
         load_arff(path)
 
 
+@pytest.mark.parametrize(
+    "row", [b"1,2,\xe9\n", b"1,2,'\xe9'\n", b"{1 2,2 \xe9}\n", b"{2 '\xe9'}\n"]
+)
+def test_latin_1_is_refused_in_attributes_that_are_left_out_too(tmp_path, row):
+    path = tmp_path / "latin.arff"
+    path.write_bytes(HEADER.replace("{u,v}", "string").encode() + row)
+    with pytest.raises(ArffError, match="line 6: not UTF-8 text"):
+        load_arff(path, ignore=["c"])
+
+
+@pytest.mark.parametrize("in_bulk", [True, False])
+@pytest.mark.parametrize(
+    ("row", "reason"),
+    [
+        ("1,2,u v\n", "expected a comma before 'v'"),
+        ("1,2,u\tv\n", "expected a comma before 'v'"),
+        ("1,2,u\x1cv\n", r"expected a comma before '\x1cv'"),
+        ("1,2,u\u2003v\n", "expected a comma before"),
+        ("1,2,{u}\n", "cannot read '{u}'"),
+        ("1,2,\n", "an empty value"),
+        ("{2 u\x1cv}\n", "expected a comma before"),
+        ("{2 u\u2003v}\n", "expected a comma before"),
+        ("{2 u v}\n", "expected a comma before"),
+    ],
+)
+def test_attributes_that_are_left_out_are_checked_too(tmp_path, monkeypatch, row, reason, in_bulk):
+    if not in_bulk:
+        monkeypatch.setattr(table, "_in_bulk", lambda read, block, columns: None)
+    path = tmp_path / "r.arff"
+    good = "{1 2}\n" if row.startswith("{") else "1,2,u\n"
+    path.write_text(HEADER.replace("{u,v}", "string") + good + row, "utf-8")
+    with pytest.raises(ArffError, match=re.escape(f"line 7: {reason}")):
+        load_arff(path, ignore=["c"])
+
+
+@pytest.mark.parametrize("in_bulk", [True, False])
+@pytest.mark.parametrize("category", ["%x", "a b", "a{b}", "a\u2003b"])
+def test_a_category_that_needs_quotes_is_read_in_quotes_only(
+    tmp_path, monkeypatch, category, in_bulk
+):
+    if not in_bulk:
+        monkeypatch.setattr(table, "_in_bulk", lambda read, block, columns: None)
+    path = tmp_path / "r.arff"
+    header = f"@relation r\n@attribute c {{'{category}',u,v}}\n@attribute y {{0,1}}\n@data\n"
+    path.write_text(f"{header}'{category}',1\nu,0\n", "utf-8")
+    assert load_arff(path, labels=["y"]).data.tolist() == [[1, 0, 0], [0, 1, 0]]
+    path.write_text(f"{header}{category},1\nu,0\n", "utf-8")
+    if category == "%x":
+        assert load_arff(path, labels=["y"]).data.tolist() == [[0, 1, 0]]
+    else:
+        with pytest.raises(ArffError, match="line 5: 'a' is not a declared category"):
+            load_arff(path, labels=["y"])
+
+
+@pytest.mark.parametrize("in_bulk", [True, False])
+def test_a_category_that_ends_in_nul_is_not_the_one_without(tmp_path, monkeypatch, in_bulk):
+    if not in_bulk:
+        monkeypatch.setattr(table, "_in_bulk", lambda read, block, columns: None)
+    path = tmp_path / "r.arff"
+    path.write_text(HEADER.replace("v}", "v\0}") + "1,2,u\n1,2,v\n")
+    with pytest.raises(ArffError, match="line 7: 'v' is not a declared category of 'c'"):
+        load_arff(path)
+    path.write_text(HEADER.replace("v}", "v\0}") + "1,2,u\n1,2,v\0\n")
+    assert load_arff(path).data.tolist() == [[2, 0], [2, 1]]
+
+
+def test_latin_1_is_accepted_in_comments(tmp_path):
+    path = tmp_path / "latin.arff"
+    path.write_bytes(b"% \xe9\n" + HEADER.encode() + b"1,2,u\n% \xe9\n0,1,v\n")
+    assert load_arff(path).data.shape == (2, 2)
+
+
 @pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
 def test_a_compressed_file_that_is_cut_short(tmp_path, pack):
     suffix = {"gzip": ".gz", "bz2": ".bz2", "lzma": ".xz"}[pack.__module__]
@@ -153,16 +227,56 @@ def test_wrong_xml(tmp_path, xml, reason):
         load_arff(path)
 
 
+XML = "<labels><label name='{}'/></labels>"
+ENCODED = {
+    "UTF-16 cut short": XML.format("y").encode("utf-16")[:-1],
+    "UTF-16 declared UTF-8": f"<?xml version='1.0' encoding='utf-8'?>{XML}".encode("utf-16"),
+    "UTF-8 declared UTF-16": f"<?xml version='1.0' encoding='utf-16'?>{XML}".encode(),
+    "UTF-32": XML.format("y").encode("utf-32"),
+    "Latin-1 without declaration": XML.format("é").encode("latin-1"),
+    "a lone surrogate": XML.format("\ud800").encode("utf-8", "surrogatepass"),
+    "an overlong sequence": b"<labels><label name='\xc0\xaf'/></labels>",
+    "a NUL byte": XML.format("y\0").encode(),
+    "a reference to NUL": XML.format("&#0;").encode(),
+    "an unknown entity": XML.format("&y;").encode(),
+    "no text": bytes(range(256)),
+}
+
+
+@pytest.mark.parametrize("case", ENCODED)
+def test_label_xml_in_an_odd_encoding(tmp_path, case):
+    (tmp_path / "r.arff").write_text(HEADER + "1,2,u\n")
+    (tmp_path / "r.xml").write_bytes(ENCODED[case])
+    with pytest.raises(ArffError) as caught:
+        load_arff(tmp_path / "r.arff")
+    assert caught.value.path == tmp_path / "r.xml"
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_label_xml_that_declares_any_codec_is_read_or_ends_in_an_arff_error(tmp_path):
+    path, outcomes = tmp_path / "r.xml", set()
+    for codec in {*aliases.values(), "utf8", "nonsense", "undefined", "idna"}:
+        path.write_text(f"<?xml version='1.0' encoding='{codec}'?>{XML.format('é')}", "utf-8")
+        try:
+            outcomes.add(type(read_label_names(path)))
+        except ArffError as error:
+            outcomes.add(error.path)
+    assert outcomes == {list, path}
+
+
+@pytest.mark.parametrize("codec", ["utf-8", "utf-8-sig", "utf-16", "iso-8859-1", "cp1252"])
+def test_label_xml_in_a_declared_encoding_is_read(tmp_path, codec):
+    declared = codec.removesuffix("-sig")
+    text = f"<?xml version='1.0' encoding='{declared}'?>{XML.format('é')}"
+    (tmp_path / "r.xml").write_bytes(text.encode(codec))
+    assert read_label_names(tmp_path / "r.xml") == ["é"]
+
+
 def test_a_file_that_does_not_exist_is_said_to_be_so(tmp_path):
     with pytest.raises(FileNotFoundError):
         load_arff(tmp_path / "nowhere.arff")
 
 
-def test_arff_error_survives_pickling():
-    error = ArffError("why", path="a.arff", line=3)
-    assert str(pickle.loads(pickle.dumps(error))) == "a.arff, line 3: why"
-
-
 def test_no_pickle_is_ever_loaded():
-    for path in Path(skml_kalda.datasets.__file__).parent.glob("*.py"):
+    for path in Path(skml_kalda.datasets.__file__).parent.rglob("*.py"):
         assert not re.search(r"pickle|joblib|marshal|np\.load|eval\(|exec\(", path.read_text())

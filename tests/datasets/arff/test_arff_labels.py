@@ -103,11 +103,11 @@ def test_a_single_nominal_attribute_is_the_class(tmp_path):
 
 def test_a_last_attribute_called_class_is_the_class(tmp_path):
     path = tmp_path / "class.arff"
-    path.write_text("@relation r\n@attribute f {a,b}\n@attribute Class {x,y}\n@data\nb,y\na,x\n")
+    path.write_text("@relation r\n@attribute f {a,b,c}\n@attribute Class {x,y}\n@data\nb,y\na,x\n")
     found = load_arff(path)
     assert found.target.tolist() == ["y", "x"]
-    assert found.feature_names == ["f=a", "f=b"]
-    assert_array_equal(found.data, [[0, 1], [1, 0]])
+    assert found.feature_names == ["f=a", "f=b", "f=c"]
+    assert_array_equal(found.data, [[0, 1, 0], [1, 0, 0]])
 
 
 @pytest.mark.parametrize(("declared", "cells"), [("{FALSE,TRUE}", "TRUE,FALSE"), ("real", "1,0")])
@@ -122,13 +122,14 @@ def test_sparse_cells_left_out_are_the_first_category(tmp_path):
     path = tmp_path / "sparse.arff"
     path.write_text(
         "@relation 'r: -C 2'\n@attribute y {0,1}\n@attribute z {1,0}\n@attribute a real\n"
-        "@attribute b {1,0}\n@attribute c {u,v}\n@data\n{}\n{0 1,1 0,2 5,3 0,4 v}\n{4 ?}\n"
+        "@attribute b {1,0}\n@attribute c {u,v,w}\n@data\n{}\n{0 1,1 0,2 5,3 0,4 v}\n{4 ?}\n"
     )
     found = load_arff(path)
     assert_array_equal(found.target, [[0, 1], [1, 0], [0, 1]])
     nan = np.nan
-    assert_array_equal(found.data.toarray(), [[0, 1, 1, 0], [5, 0, 0, 1], [0, 1, nan, nan]])
-    assert found.feature_names == ["a", "b", "c=u", "c=v"]
+    rows = [[0, 1, 1, 0, 0], [5, 0, 0, 1, 0], [0, 1, nan, nan, nan]]
+    assert_array_equal(found.data.toarray(), rows)
+    assert found.feature_names == ["a", "b", "c=u", "c=v", "c=w"]
 
 
 @pytest.mark.parametrize("line_end", ["\r", "\r\n", "\n"])
@@ -170,7 +171,7 @@ def test_nominal_features_can_be_refused(tmp_path):
     path.write_text(
         "@relation 'r: -C 1'\n@attribute y {0,1}\n@attribute b {1,0}\n@attribute c {u,v}\n@data\n"
     )
-    with pytest.raises(ArffError, match="feature 'c' is nominal: take nominal=\"onehot\""):
+    with pytest.raises(ArffError, match="feature 'c' is nominal: use nominal=\"onehot\""):
         load_arff(path, nominal="error")
     assert load_arff(path, nominal="error", ignore=["c"]).feature_names == ["b"]
 

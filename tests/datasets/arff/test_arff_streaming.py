@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from skml_kalda import MultiLabelKaLDA
-from skml_kalda.datasets import ArffError, _source, iter_arff, load_arff, save_arff
+from skml_kalda.datasets import ArffError, iter_arff, load_arff, save_arff
+from skml_kalda.datasets.arff import source
 from tests.conftest import standardized
-from tests.datasets.arff_files import arff_files
-from tests.datasets.test_arff_hostile import BROKEN
+from tests.datasets.arff.arff_files import arff_files
+from tests.datasets.arff.test_arff_hostile import BROKEN
 
 HEADER = (
     "@relation 'r: -C 1'\n@attribute y {0,1}\n@attribute a numeric\n@attribute c {u,v}\n@data\n"
@@ -92,7 +93,7 @@ def test_the_line_of_a_late_error_is_right(tmp_path):
     path = tmp_path / "a.arff"
     path.write_text(HEADER + "1,2,u\n" * 20_000 + "1,x,u\n" + "1,2,u\n" * 10)
     batches = iter_arff(path, batch_size=1000)
-    assert next(batches)[0].shape == (1000, 3)
+    assert next(batches)[0].shape == (1000, 2)
     with pytest.raises(ArffError, match="line 20006: 'x' is not a number"):
         list(batches)
 
@@ -124,7 +125,7 @@ def test_a_stream_fits_as_the_whole_file_does(tmp_path):
 @pytest.mark.parametrize("row", ["1,2.25,v\n", "{0 1,1 2.25}\n"])
 def test_memory_does_not_grow_with_the_file(row, tmp_path, monkeypatch):
     # A file of this many blocks or more is read in the largest ones.
-    monkeypatch.setattr(_source, "_LARGEST_BLOCK", 2**15)
+    monkeypatch.setattr(source, "_LARGEST_BLOCK", 2**15)
 
     def peak(n_rows):
         path = tmp_path / "a.arff"

@@ -1,6 +1,5 @@
 """What save_arff writes is read back as it was, by this package and by liac-arff."""
 
-import liac_oracle
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,8 +9,9 @@ from numpy.testing import assert_array_equal
 from scipy.sparse import csr_matrix
 
 from skml_kalda.datasets import load_arff, save_arff
-from skml_kalda.datasets._quoting import quote, scan_values, scan_word
+from skml_kalda.datasets.arff.quoting import quote, scan_values, scan_word
 from skml_kalda.datasets.home import BUNDLED
+from tests.datasets.arff import liac_oracle
 
 SETTINGS = settings(max_examples=60, deadline=None, derandomize=True)
 floats = st.floats(allow_infinity=False)
@@ -60,6 +60,26 @@ def test_classes_and_names_come_back(tmp_path_factory, sparse, names, first):
     assert found.target_names == names
     assert found.feature_names == features
     assert_array_equal(dense(found.data), data)
+
+
+@given(name=words)
+@SETTINGS
+def test_a_label_name_survives_xml_or_is_refused(tmp_path_factory, name):
+    path = tmp_path_factory.mktemp("saved") / "saved.arff"
+    arguments = {"data": [[0.5]], "target": [[1]], "target_names": [f"y{name}"]}
+    if any((ord(char) < 32 and char not in "\t\n\r") or char in "\ufffe\uffff" for char in name):
+        with pytest.raises(ValueError, match="a character that XML cannot contain"):
+            save_arff(path, **arguments, dialect="mulan")
+    else:
+        save_arff(path, **arguments, dialect="mulan")
+        assert load_arff(path).target_names == arguments["target_names"]
+
+
+@pytest.mark.parametrize("char", ["\0", "\x1b", "\ud800", "\uffff"])
+def test_a_label_name_that_xml_cannot_contain_is_refused(tmp_path, char):
+    with pytest.raises(ValueError, match="XML cannot contain"):
+        save_arff(tmp_path / "r.arff", [[1]], [[1]], target_names=[char], dialect="mulan")
+    assert not any(tmp_path.iterdir())
 
 
 @given(words)
@@ -124,10 +144,10 @@ def test_a_stale_xml_is_not_taken_for_the_labels_of_a_new_file(tmp_path):
         ({"target": [[1], [0]]}, "inconsistent numbers of samples"),
         ({"target": ["a"], "target_names": ["b"]}, "every class of target"),
         ({"data": [1.0]}, "data must have two dimensions"),
-        ({"feature_names": ["a", "b"]}, "feature_names must hold 1 names"),
+        ({"feature_names": ["a", "b"]}, "feature_names must contain 1 names"),
         ({"target_names": ["x0"]}, "must not share a name"),
         ({"dialect": "weka"}, "dialect must be"),
-        ({"relation": "r: -C 3"}, "relation must not hold the option -C"),
+        ({"relation": "r: -C 3"}, "relation must not contain the option -C"),
     ],
 )
 def test_wrong_arguments_are_named(tmp_path, arguments, reason):

@@ -11,9 +11,10 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 
-from skml_kalda import KernelKaLDA, MultiLabelKaLDA
+from skml_kalda import KernelKaLDA
+from tests.classic import MultiLabelKaLDA
 from tests.conftest import made
-from tests.test_theorems import kernel_alignment, label_kernel
+from tests.reducers.kalda.test_theorems import kernel_alignment, label_kernel
 
 X, Y = made(60, 5, unlabelled=0.1)
 X_new = made(20, 5, seed=1)[0]
@@ -74,7 +75,7 @@ def test_a_precomputed_kernel_is_the_named_one(kernel):
 
 
 def test_a_precomputed_kernel_takes_landmarks_too():
-    params = {"n_landmarks": 20, "random_state": 0}
+    params = {"n_landmarks": 20, "landmarks": "random", "random_state": 0}
     named = KernelKaLDA(gamma=0.2, **params).fit(X, Y)
     given = KernelKaLDA(kernel="precomputed", **params).fit(rbf_kernel(X, gamma=0.2), Y)
     np.testing.assert_array_equal(given.landmark_indices_, named.landmark_indices_)
@@ -173,7 +174,7 @@ def test_the_same_seed_draws_the_same_landmarks():
     fits = [KernelKaLDA(n_landmarks=15, random_state=4).fit(X, Y) for _ in range(2)]
     np.testing.assert_array_equal(fits[0].dual_components_, fits[1].dual_components_)
     other = clone(fits[0]).set_params(random_state=5).fit(X, Y)
-    assert not np.array_equal(other.landmark_indices_, fits[0].landmark_indices_)
+    assert not np.array_equal(other.landmarks_, fits[0].landmarks_)
 
 
 def test_names_and_dtype():

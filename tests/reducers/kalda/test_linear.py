@@ -17,7 +17,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from skml_kalda import MultiLabelKaLDA
+from tests.classic import MultiLabelKaLDA
 from tests.conftest import made
 
 CONSTRAINTS = pytest.mark.parametrize("constraint", ["orthonormal", "none"])

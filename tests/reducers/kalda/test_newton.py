@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from scipy import linalg
 
-from skml_kalda._solvers import Stop, best_of, maximize, paper_iteration, reflected
+from skml_kalda.reducers.kalda.newton import Stop, best_of, maximize, reflected
+from skml_kalda.reducers.kalda.paper_iteration import paper_iteration
 from tests.conftest import standardized
 from tests.oracles import eigenbasis, pymanopt_maximum, scatters
-from tests.test_alignment import J, problem, subspace
+from tests.reducers.kalda.test_alignment import J, problem, subspace
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,8 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from benchmarks.speed.reducers import sparse_data
-from skml_kalda import MultiLabelKaLDA, scatter_form
+from skml_kalda import scatter_form
+from tests.classic import MultiLabelKaLDA
 from tests.conftest import made
 from tests.oracles import pymanopt_maximum, scatters
 from tests.reducers.test_contracts import SHAPES, thinned
@@ -64,7 +65,7 @@ def test_many_rounds_start_again_and_end_at_the_same(monkeypatch):
     X, Y = made(300, 60, 6)
     X = sparse.csr_array(thinned(X))
     moments = MultiLabelKaLDA(tol=1e-10).fit(X, Y)
-    monkeypatch.setattr("skml_kalda._subspace._WIDTH", 3)
+    monkeypatch.setattr("skml_kalda.reducers.kalda.subspaces._WIDTH", 3)
     with scatter_form("implicit"):
         kalda = MultiLabelKaLDA(tol=1e-10).fit(X, Y)
     assert_same(kalda, moments)
@@ -93,6 +94,6 @@ def test_what_implicit_kalda_cannot_do_is_said(monkeypatch):
             MultiLabelKaLDA(n_components=4).fit(X, Y)
         with pytest.warns(ConvergenceWarning, match="in 1 iterations: increase max_iter"):
             assert not MultiLabelKaLDA(max_iter=1, tol=1e-12).fit(X, Y).converged_
-        monkeypatch.setattr("skml_kalda._subspace.MAX_ROUNDS", 2)
+        monkeypatch.setattr("skml_kalda.reducers.kalda.subspaces.MAX_ROUNDS", 2)
         with pytest.warns(ConvergenceWarning, match="in 2 iterations: use some shrinkage"):
             assert MultiLabelKaLDA(tol=1e-12).fit(X, Y).n_iter_ == 2

@@ -1,0 +1,33 @@
+"""A file that cannot be read and a download that failed are different errors."""
+
+import pickle
+
+import pytest
+
+from skml_kalda.datasets import ArffError, DatasetError, FetchError, load_dataset
+
+
+def test_a_failed_download_is_not_a_parse_error():
+    assert not issubclass(FetchError, ArffError | ValueError)
+    assert not issubclass(ArffError, FetchError | OSError)
+
+
+def test_each_is_the_builtin_error_that_callers_expect():
+    assert issubclass(ArffError, ValueError)
+    assert issubclass(FetchError, OSError)
+
+
+def test_an_absent_data_set_is_no_value_error(tmp_path):
+    with pytest.raises(OSError, match="barcelona") as caught:
+        load_dataset("barcelona", data_home=tmp_path)
+    assert type(caught.value) is FetchError
+
+
+@pytest.mark.parametrize("kind", [ArffError, FetchError])
+def test_both_state_file_line_and_reason_and_survive_pickling(kind):
+    error = kind("why", path="a.arff", line=3)
+    again = pickle.loads(pickle.dumps(error))
+    assert isinstance(again, DatasetError)
+    assert (again.reason, again.path, again.line) == ("why", "a.arff", 3)
+    assert str(error) == str(again) == "a.arff, line 3: why"
+    assert str(kind("why")) == "why"

@@ -1,0 +1,390 @@
+"""Tuned thresholds against brute force, and the conventions of scikit-learn."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from joblib import parallel_config
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    KFold,
+    ShuffleSplit,
+    cross_val_predict,
+    cross_val_score,
+)
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.multioutput import ClassifierChain, MultiOutputClassifier
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.fixes import parse_version
+from skmultilearn.problem_transform import BinaryRelevance
+
+from skml_kalda import MLkNN, MultiLabelKaLDA
+from skml_kalda.model_selection import MultiLabelStratifiedKFold, TunedThresholdsCV
+from tests.conftest import made, standardized
+from tests.core.test_thresholds import f1
+
+CLASSIFIERS = {
+    "array": MLkNN(),
+    "list": KNeighborsClassifier(),
+    "list of a forest": RandomForestClassifier(10, random_state=0),
+    "list of a wrapper": MultiOutputClassifier(LogisticRegression()),
+    "array of a wrapper": OneVsRestClassifier(LogisticRegression()),
+    "array of a chain": ClassifierChain(LogisticRegression()),
+    "decisions": RidgeClassifier(),
+    "sparse": BinaryRelevance(LogisticRegression()),
+    "pipeline": make_pipeline(StandardScaler(), MultiLabelKaLDA(), MLkNN()),
+}
+
+
+class Echo(ClassifierMixin, BaseEstimator):
+    """Its scores are its features, so that held-out scores are known."""
+
+    def fit(self, X, y, sample_weight=None):
+        self.rows_, self.weight_ = np.asarray(X), sample_weight
+        self.classes_ = np.tile([0, 1], (np.shape(y)[1], 1))
+        return self
+
+    def decision_function(self, X):
+        return np.asarray(X)
+
+
+def echoed(seed=0, n=40, K=3):
+    rng = np.random.default_rng(seed)
+    Y = (rng.random((n, K)) < [0.2, 0.4, 0.6]).astype(int)
+    return Y + rng.normal(size=(n, K)), Y
+
+
+@pytest.mark.parametrize("per_label", [False, True])
+@pytest.mark.parametrize("average", ["macro", "micro"])
+def test_no_other_threshold_is_better_on_the_held_out_rows(average, per_label):
+    X, Y = echoed()
+    tuned = TunedThresholdsCV(Echo(), average=average, per_label=per_label).fit(X, Y)
+    assert tuned.best_score_ == pytest.approx(f1(Y, tuned.best_thresholds_ <= X, average))
+    for label in range(3) if per_label else [slice(None)]:
+        for candidate in np.append(X[:, label].ravel(), np.inf):
+            thresholds = tuned.best_thresholds_.copy()
+            thresholds[label] = candidate
+            assert f1(Y, thresholds <= X, average) <= tuned.best_score_ + 1e-12
+
+
+def test_the_mean_over_rows_is_maximised_too():
+    X, Y = echoed()
+    tuned = TunedThresholdsCV(Echo(), average="samples").fit(X, Y)
+    best = max(f1(Y, t <= X, "samples") for t in X.ravel())
+    assert tuned.best_score_ == pytest.approx(best)
+
+
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_thresholds_come_from_rows_that_were_not_trained_on(name):
+    X, Y = made(n=120)
+    classifier = CLASSIFIERS[name]
+    tuned = TunedThresholdsCV(classifier, cv=KFold(3)).fit(X, Y)
+    method = "predict_proba" if hasattr(classifier, "predict_proba") else "decision_function"
+    scores = [
+        getattr(clone(classifier).fit(X[train], Y[train]), method)(X[test])
+        for train, test in KFold(3).split(X)
+    ]
+    if isinstance(scores[0], list):
+        scores = [np.column_stack([p[:, 1] for p in part]) for part in scores]
+    scores = np.vstack([s.toarray() if sparse.issparse(s) else s for s in scores])
+    assert tuned.best_score_ == pytest.approx(
+        max(f1(Y, scores >= t) for t in np.unique(scores)), abs=1e-12
+    )
+    # Predictions are those of the classifier fitted to all rows, cut at the thresholds.
+    full = getattr(clone(classifier).fit(X, Y), method)(X)
+    full = np.column_stack([p[:, 1] for p in full]) if isinstance(full, list) else full
+    full = full.toarray() if sparse.issparse(full) else full
+    np.testing.assert_array_equal(tuned.predict(X), full >= tuned.best_thresholds_)
+
+
+def test_f1_of_new_rows_rises_on_a_real_set():
+    X, Y = standardized("yeast")
+    train, test = next(MultiLabelStratifiedKFold(3).split(X, Y))
+    classifier = MLkNN().fit(X[train], Y[train])
+    plain = f1(Y[test], classifier.predict(X[test]))
+    one = TunedThresholdsCV(MLkNN()).fit(X[train], Y[train])
+    each = TunedThresholdsCV(MLkNN(), per_label=True).fit(X[train], Y[train])
+    assert len(set(one.best_thresholds_)) == 1 < len(set(each.best_thresholds_))
+    assert f1(Y[test], one.predict(X[test])) > plain + 0.03
+    assert f1(Y[test], each.predict(X[test])) > plain + 0.03
+
+
+def test_predictions_are_what_the_scores_say():
+    X, Y = made(n=120)
+    tuned = TunedThresholdsCV(KNeighborsClassifier(), per_label=True).fit(X, Y)
+    scores = np.column_stack([p[:, 1] for p in tuned.predict_proba(X)])
+    predicted = tuned.predict(X)
+    np.testing.assert_array_equal(predicted, scores >= tuned.best_thresholds_)
+    assert predicted.dtype.kind == "i"
+    assert tuned.score(X, Y) == np.mean((predicted == Y).all(axis=1))
+
+
+@pytest.mark.parametrize("form", [sparse.csr_array, sparse.csr_matrix, sparse.lil_matrix])
+def test_sparse_labels_give_sparse_predictions(form):
+    X, Y = made(n=120)
+    tuned = TunedThresholdsCV(MLkNN()).fit(X, form(Y))
+    predicted = tuned.predict(X)
+    assert sparse.issparse(predicted)
+    assert isinstance(predicted, sparse.sparray) == (form is sparse.csr_array)
+    dense = TunedThresholdsCV(MLkNN()).fit(X, Y)
+    np.testing.assert_array_equal(predicted.toarray(), dense.predict(X))
+    assert tuned.best_score_ == dense.best_score_
+
+
+def test_data_frames_keep_the_names_of_features():
+    X, Y = made(n=60, p=3)
+    X = pd.DataFrame(X, columns=list("abc"))
+    tuned = TunedThresholdsCV(KNeighborsClassifier()).fit(X, pd.DataFrame(Y))
+    assert tuned.feature_names_in_.tolist() == ["a", "b", "c"]
+    assert tuned.n_features_in_ == 3
+    tuned.fit(X.to_numpy(), Y)
+    assert not hasattr(tuned, "feature_names_in_")
+
+
+def test_a_label_without_rows_is_never_predicted():
+    X, Y = made(n=120)
+    Y[:, 1] = 0
+    tuned = TunedThresholdsCV(KNeighborsClassifier()).fit(X, Y)
+    assert tuned.best_thresholds_[1] == np.inf
+    assert np.isfinite(np.delete(tuned.best_thresholds_, 1)).all()
+    assert not tuned.predict(X)[:, 1].any()
+
+
+def test_a_label_missing_in_the_training_rows_of_a_fold():
+    X, Y = made(n=120)
+    Y[:, 1] = np.arange(120) == 5
+    tuned = TunedThresholdsCV(KNeighborsClassifier(), per_label=True).fit(X, Y)
+    assert tuned.best_thresholds_[1] == 0  # Its only row is held out with the score zero.
+
+
+@pytest.mark.parametrize("classifier", [MLkNN(), OneVsRestClassifier(LogisticRegression())])
+def test_a_single_label(classifier):
+    X, Y = made(n=120)
+    tuned = TunedThresholdsCV(classifier).fit(X, Y[:, :1])
+    assert tuned.predict(X).shape == (120, 1)
+    assert f1(Y[:, :1], tuned.predict(X), "macro") > 0.5
+
+
+def test_a_fitted_classifier_is_tuned_as_it_is():
+    X, Y = made(n=120)
+    fitted = MLkNN().fit(X[:60], Y[:60])
+    tuned = TunedThresholdsCV(fitted, cv="prefit").fit(X[60:], Y[60:])
+    assert tuned.estimator_ is fitted
+    scores = fitted.predict_proba(X[60:])
+    best = max(f1(Y[60:], scores >= t) for t in np.unique(scores))
+    assert tuned.best_score_ == pytest.approx(best)
+    with pytest.raises(NotFittedError):
+        TunedThresholdsCV(MLkNN(), cv="prefit").fit(X, Y)
+
+
+def test_any_splitter_holds_rows_out():
+    X, Y = echoed(n=60)
+    splitter = ShuffleSplit(3, test_size=0.5, random_state=0)
+    rows = np.concatenate([test for _, test in splitter.split(X)])
+    for cv in (splitter, list(splitter.split(X))):
+        tuned = TunedThresholdsCV(Echo(), cv=cv).fit(X, Y)
+        assert tuned.best_score_ == pytest.approx(
+            max(f1(Y[rows], X[rows] >= t) for t in X[rows].ravel())
+        )
+    by_number, by_default, by_splitter = (
+        TunedThresholdsCV(MLkNN(), cv=cv).fit(*made(n=90)).best_score_
+        for cv in (5, None, MultiLabelStratifiedKFold(5))
+    )
+    assert by_number == by_default == by_splitter
+
+
+def test_groups_reach_the_splitter():
+    X, Y = made(n=60)
+    groups = np.repeat(np.arange(6), 10)
+    tuned = TunedThresholdsCV(MLkNN(k=3), cv=GroupKFold(3)).fit(X, Y, groups=groups)
+    assert tuned.best_score_ > 0
+    with pytest.raises(ValueError, match="groups"):
+        TunedThresholdsCV(MLkNN(k=3), cv=GroupKFold(3)).fit(X, Y)
+
+
+def test_weights_of_rows_reach_every_fit():
+    X, Y = echoed(n=60)
+    weight = np.arange(60.0)
+    tuned = TunedThresholdsCV(Echo()).fit(X, Y, sample_weight=weight)
+    np.testing.assert_array_equal(tuned.estimator_.weight_, weight)
+
+    # Rows of weight zero count for nothing, in the folds too.
+    X, Y = made(n=120)
+    wrong = np.arange(120) % 4 == 0
+    flipped = np.where(wrong[:, None], 1 - Y, Y)
+    weight = np.where(wrong, 0.0, 1.0)
+    classifier = MultiOutputClassifier(LogisticRegression())
+    cv = [(np.arange(60), np.flatnonzero(~wrong[60:]) + 60)]
+    weighted = TunedThresholdsCV(classifier, cv=cv).fit(X, flipped, sample_weight=weight)
+    kept = np.flatnonzero(~wrong[:60])
+    dropped = TunedThresholdsCV(classifier, cv=[(kept, cv[0][1])]).fit(X, Y)
+    np.testing.assert_allclose(weighted.best_thresholds_, dropped.best_thresholds_, rtol=1e-3)
+
+
+def test_metadata_are_routed():
+    X, Y = echoed(n=60)
+    groups = np.repeat(np.arange(6), 10)
+    with sklearn.config_context(enable_metadata_routing=True):
+        inner = Echo().set_fit_request(sample_weight=True)
+        tuned = TunedThresholdsCV(inner, cv=GroupKFold(3))
+        tuned.fit(X, Y, sample_weight=np.ones(60), groups=groups)
+        assert tuned.estimator_.weight_ is not None
+        with pytest.raises(TypeError, match="unexpected argument"):
+            tuned.fit(X, Y, colour="red", groups=groups)
+
+
+def test_a_precomputed_kernel_is_split_both_ways():
+    X, Y = made(n=80)
+    kernel = OneVsRestClassifier(SVC(kernel="precomputed"))
+    plain = OneVsRestClassifier(SVC(kernel="linear"))
+    a = TunedThresholdsCV(kernel).fit(X @ X.T, Y)
+    b = TunedThresholdsCV(plain).fit(X, Y)
+    np.testing.assert_allclose(a.best_thresholds_, b.best_thresholds_, rtol=1e-6)
+
+
+def test_jobs_do_not_change_the_result():
+    X, Y = made(n=90)
+    with parallel_config(backend="threading"):
+        one, two = (TunedThresholdsCV(MLkNN(), n_jobs=n).fit(X, Y) for n in (1, 2))
+    np.testing.assert_array_equal(one.best_thresholds_, two.best_thresholds_)
+
+
+def test_it_works_in_searches_and_cross_validation():
+    X, Y = made(n=90)
+    search = GridSearchCV(
+        TunedThresholdsCV(MLkNN(), cv=3),
+        {"estimator__k": [3, 10], "per_label": [False, True]},
+        scoring="f1_macro",
+        cv=3,
+    ).fit(X, Y)
+    assert search.best_estimator_.estimator_.k == search.best_params_["estimator__k"]
+    assert (cross_val_score(search.best_estimator_, X, Y, scoring="f1_macro", cv=3) > 0).all()
+    assert cross_val_predict(TunedThresholdsCV(MLkNN()), X, Y, cv=3).shape == Y.shape
+
+
+def test_scores_of_the_classifier_are_passed_on_if_it_has_them():
+    X, Y = made()
+    tuned = TunedThresholdsCV(RidgeClassifier()).fit(X, Y)
+    assert not hasattr(tuned, "predict_proba")
+    np.testing.assert_array_equal(tuned.decision_function(X), tuned.estimator_.decision_function(X))
+    classifier = TunedThresholdsCV(KNeighborsClassifier()).fit(X, Y)
+    assert not hasattr(classifier, "decision_function")
+    assert [c.tolist() for c in classifier.classes_] == [[0, 1]] * 4
+
+
+def test_the_response_can_be_chosen():
+    X, Y = made(n=90)
+    classifier = OneVsRestClassifier(LogisticRegression())
+    scores = {
+        name: TunedThresholdsCV(classifier, response_method=name, per_label=True).fit(X, Y)
+        for name in ("auto", "predict_proba", "decision_function")
+    }
+    assert (scores["decision_function"].best_thresholds_ < 0).any()
+    np.testing.assert_array_equal(
+        scores["auto"].best_thresholds_, scores["predict_proba"].best_thresholds_
+    )
+    # One is a monotone function of the other, so a threshold per label cuts at the same rows.
+    np.testing.assert_array_equal(scores["auto"].predict(X), scores["decision_function"].predict(X))
+
+
+def test_a_fitted_one_can_be_pickled_and_cloned():
+    X, Y = made()
+    tuned = TunedThresholdsCV(MLkNN(), average="micro").fit(X, Y)
+    again = pickle.loads(pickle.dumps(tuned))
+    np.testing.assert_array_equal(again.predict(X), tuned.predict(X))
+    copy = clone(tuned)
+    assert copy.average == "micro"
+    with pytest.raises(NotFittedError):
+        copy.predict(X)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "error"),
+    [
+        ({"average": "weighted"}, "average"),
+        ({"average": "samples", "per_label": True}, "average='samples'.*per_label=True"),
+        ({"cv": "five"}, "cv"),
+        ({"cv": 1}, "cv"),
+        ({"response_method": "predict"}, "response_method"),
+        ({"response_method": "decision_function"}, "MLkNN has no decision_function"),
+        ({"per_label": "yes"}, "per_label"),
+    ],
+)
+def test_wrong_parameters_are_named(parameters, error):
+    with pytest.raises(ValueError, match=error):
+        TunedThresholdsCV(MLkNN(), **parameters).fit(*made())
+
+
+def test_a_classifier_without_scores_is_refused():
+    with pytest.raises(ValueError, match="estimator"):
+        TunedThresholdsCV(StandardScaler()).fit(*made())
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        (None, "y"),
+        (np.arange(60) % 3, "one dimension.*TunedThresholdClassifierCV"),
+        (np.full((60, 2), 2), "contains 2"),
+        (np.zeros((59, 2)), r"\[60, 59\]"),
+    ],
+)
+def test_wrong_labels_are_named(y, message):
+    with pytest.raises(ValueError, match=message):
+        TunedThresholdsCV(MLkNN()).fit(made()[0], y)
+
+
+def test_scores_that_are_no_numbers_are_named():
+    class Broken(Echo):
+        def decision_function(self, X):
+            return np.full(np.shape(X), np.nan)
+
+    with pytest.raises(ValueError, match="scores contains NaN"):
+        TunedThresholdsCV(Broken()).fit(*echoed())
+
+
+NOT_FOR_IT = {
+    **dict.fromkeys(
+        [
+            "check_classifier_data_not_an_array",
+            "check_classifier_not_supporting_multiclass",
+            "check_classifiers_classes",
+            "check_classifiers_one_label_sample_weights",
+            "check_estimators_dtypes",
+            "check_fit2d_1feature",
+        ],
+        "passes a y that is not an indicator matrix",
+    ),
+    **dict.fromkeys(
+        [
+            "check_classifiers_train",
+            "check_estimator_sparse_array",
+            "check_estimator_sparse_matrix",
+        ],
+        "expects a prediction of one column to be 1-D, or two probabilities for it",
+    ),
+    "check_classifier_multioutput": "expects a threshold of 0.5",
+}
+
+
+@pytest.mark.skipif(
+    parse_version(sklearn.__version__) < parse_version("1.9"),
+    reason="the checks of older versions pass two classes other than 0 and 1",
+)
+@parametrize_with_checks(
+    [TunedThresholdsCV(MLkNN(k=3), cv=3)], expected_failed_checks=lambda _: NOT_FOR_IT
+)
+def test_conventions_of_scikit_learn(estimator, check):
+    check(estimator)

@@ -1,0 +1,263 @@
+"""Measures of rankings against definitions over all orders, scikit-learn and one another."""
+
+import pickle
+from itertools import permutations
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from scipy import sparse
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import coverage_error, ndcg_score
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_score, cross_validate
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.neighbors import KNeighborsClassifier
+from skmultilearn.problem_transform import BinaryRelevance
+
+from skml_kalda import MLkNN
+from skml_kalda.metrics import coverage, get_scorer, ndcg_at_k, one_error, precision_at_k
+from tests.conftest import made
+
+
+def drawn(seed, n=6, K=5, decimals=0):
+    """Labels, some rows without any, and scores: negative, zero, positive, with ties."""
+    rng = np.random.default_rng(seed)
+    Y = (rng.random((n, K)) < 0.4).astype(int)
+    scores = rng.normal(size=(n, K)).round(decimals) * (rng.random((n, K)) < 0.7)
+    return Y, scores, rng.random(n) + 0.1
+
+
+def orders(scores):
+    """Every order of the labels that the scores allow, best first."""
+    return [p for p in permutations(range(len(scores))) if (np.diff(scores[list(p)]) <= 0).all()]
+
+
+def over_orders(Y, scores, weight, of_order):
+    """Mean over rows of the mean of a measure over all orders."""
+    rows = [
+        np.mean([of_order(y[list(order)]) for order in orders(s)])
+        for y, s in zip(Y, scores, strict=True)
+    ]
+    return np.average(rows, weights=weight)
+
+
+def dcg(hits, k):
+    return sum(hit / np.log2(rank + 2) for rank, hit in enumerate(hits[:k]))
+
+
+def ndcg(hits, k):
+    return dcg(hits, k) / dcg(sorted(hits, reverse=True), k) if any(hits) else 0
+
+
+DRAWS = [(seed, decimals) for seed in range(6) for decimals in (0, 3)]
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 5, 8])
+@pytest.mark.parametrize(("seed", "decimals"), DRAWS)
+def test_measures_are_the_mean_over_all_orders(seed, decimals, k):
+    Y, scores, weight = drawn(seed, decimals=decimals)
+    precision = over_orders(Y, scores, weight, lambda hits: sum(hits[:k]) / k)
+    assert precision_at_k(Y, scores, k=k, sample_weight=weight) == pytest.approx(precision)
+    gain = over_orders(Y, scores, weight, lambda hits: ndcg(hits, k))
+    assert ndcg_at_k(Y, scores, k=k, sample_weight=weight) == pytest.approx(gain)
+    error = over_orders(Y, scores, weight, lambda hits: 1 - hits[0])
+    assert one_error(Y, scores, sample_weight=weight) == pytest.approx(error)
+
+
+@pytest.mark.parametrize(("seed", "decimals"), DRAWS)
+def test_coverage_is_the_worst_of_all_orders(seed, decimals):
+    Y, scores, weight = drawn(seed, decimals=decimals)
+    rows = [
+        max(max(np.flatnonzero(y[list(order)]), default=0) for order in orders(s))
+        for y, s in zip(Y, scores, strict=True)
+    ]
+    expected = np.average(rows, weights=weight)
+    assert coverage(Y, scores, sample_weight=weight) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(("seed", "decimals"), DRAWS)
+def test_what_scikit_learn_has_is_the_same(seed, decimals):
+    Y, scores, weight = drawn(seed, n=40, K=9, decimals=decimals)
+    for k in (1, 3, 9):
+        expected = ndcg_score(Y, scores, k=k, sample_weight=weight)
+        assert ndcg_at_k(Y, scores, k=k, sample_weight=weight) == pytest.approx(expected)
+    Y[:, 0] |= ~Y.any(axis=1)
+    expected = coverage_error(Y, scores, sample_weight=weight) - 1
+    assert coverage(Y, scores, sample_weight=weight) == pytest.approx(expected)
+
+
+MEASURES = {
+    "precision_at_1": precision_at_k,
+    "precision_at_3": lambda *args, **kw: precision_at_k(*args, k=3, **kw),
+    "ndcg_at_3": lambda *args, **kw: ndcg_at_k(*args, k=3, **kw),
+    "one_error": one_error,
+    "coverage": coverage,
+}
+
+
+@pytest.fixture(params=MEASURES)
+def measure(request):
+    return MEASURES[request.param]
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("form", [sparse.csr_array, sparse.csc_matrix, sparse.coo_array])
+def test_sparse_scores_are_the_same_as_dense_ones(measure, form, seed):
+    Y, scores, _ = drawn(seed, n=30)
+    expected = measure(Y, scores)
+    assert measure(Y, form(scores)) == pytest.approx(expected)
+    assert measure(form(Y), form(scores)) == pytest.approx(expected)
+    assert measure(pd.DataFrame(Y), scores) == pytest.approx(expected)
+
+
+def test_stored_zeros_and_duplicates_count_as_their_sum(measure):
+    Y, _, _ = drawn(0, n=2, K=3)
+    rows, labels = [0, 0, 0, 1, 1], [0, 1, 1, 2, 0]
+    given = sparse.csr_array(([1.0, 2.0, -2.0, 0.0, -1.0], (rows, labels)), shape=(2, 3))
+    given.indices.flags.writeable = given.data.flags.writeable = False
+    assert measure(Y, given) == pytest.approx(measure(Y, given.toarray()))
+
+
+def test_nothing_stored_at_all(measure):
+    Y, _, _ = drawn(1)
+    empty = sparse.csr_array(Y.shape)
+    assert measure(Y, empty) == pytest.approx(measure(Y, np.zeros(Y.shape)))
+    assert np.isfinite(measure(np.zeros_like(Y), empty))
+
+
+def test_many_labels_need_no_dense_array():
+    """A dense array of these scores would have 80 GB."""
+    rng = np.random.default_rng(0)
+    n = K = 100_000
+    rows = np.repeat(np.arange(n), 2)
+    labels = rng.integers(K // 2, size=2 * n) + np.tile([0, K // 2], n)
+    scores = sparse.csr_array((np.tile([0.9, 0.1], n), (rows, labels)), shape=(n, K))
+    Y = sparse.csr_array((np.ones(n), (np.arange(n), labels[::2])), shape=(n, K))
+    assert precision_at_k(Y, scores, k=2) == pytest.approx(0.5)
+    assert ndcg_at_k(Y, scores, k=2) == pytest.approx(1)
+    assert coverage(Y, scores) == 0
+
+
+def test_a_row_without_labels_is_a_miss_that_weights_can_leave_out():
+    Y, scores = np.array([[1, 0], [0, 0]]), np.array([[0.9, 0.1], [0.3, 0.2]])
+    assert precision_at_k(Y, scores) == ndcg_at_k(Y, scores, k=1) == one_error(Y, scores) == 0.5
+    assert precision_at_k(Y, scores, sample_weight=[1, 0]) == 1
+    assert one_error(Y, scores, sample_weight=[1, 0]) == 0
+
+
+@pytest.mark.parametrize(
+    ("y_true", "y_score", "message"),
+    [
+        ([0, 1, 1], [[0.1], [0.2], [0.3]], "y_true has one dimension"),
+        ([[0, 1]], [[0.1, 0.2, 0.3]], r"y_true has shape \(1, 2\).*y_score has shape \(1, 3\)"),
+        ([[0, 2]], [[0.1, 0.2]], "contains 2"),
+        ([[0, 1]], [[0.1, np.nan]], "y_score contains NaN"),
+        ([[0, 1]], [0.1, 0.2], "Expected 2D array"),
+    ],
+)
+def test_wrong_input_is_named(y_true, y_score, message, measure):
+    with pytest.raises(ValueError, match=message):
+        measure(y_true, y_score)
+
+
+def test_wrong_weights_are_named(measure):
+    Y, scores, _ = drawn(0)
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        measure(Y, scores, sample_weight=[1, 2])
+
+
+@pytest.mark.parametrize("k", [0, -1, 1.5])
+def test_k_is_a_positive_integer(k):
+    for measure in (precision_at_k, ndcg_at_k):
+        with pytest.raises((ValueError, TypeError), match="k"):
+            measure([[0, 1]], [[0.1, 0.2]], k=k)
+
+
+SCORERS = {
+    "precision_at_1": (precision_at_k, 1, {"k": 1}),
+    "precision_at_12": (precision_at_k, 1, {"k": 12}),
+    "ndcg_at_3": (ndcg_at_k, 1, {"k": 3}),
+    "neg_one_error": (one_error, -1, {}),
+    "neg_coverage": (coverage, -1, {}),
+}
+
+
+@pytest.mark.parametrize("name", SCORERS)
+def test_scorers_score_what_the_classifier_says(name):
+    X, Y = made(n=120)
+    weight = np.random.default_rng(0).random(120)
+    function, sign, options = SCORERS[name]
+    classifier = MLkNN().fit(X, Y)
+    expected = sign * function(Y, classifier.predict_proba(X), **options)
+    assert get_scorer(name)(classifier, X, Y) == expected
+    assert get_scorer(name)(classifier, X, Y.tolist()) == expected
+    weighted = sign * function(Y, classifier.predict_proba(X), sample_weight=weight, **options)
+    assert get_scorer(name)(classifier, X, Y, sample_weight=weight) == weighted != expected
+
+
+@pytest.mark.filterwarnings("ignore:Label not 1 is present")
+def test_scorers_read_labels_that_are_constant_in_a_training_fold():
+    X, Y = made(n=120)
+    Y[:, 1] = np.arange(120) == 3
+    for classifier in (KNeighborsClassifier(), OneVsRestClassifier(LogisticRegression())):
+        for labels in (Y[:, :2], Y):
+            scorer = get_scorer("precision_at_1")
+            values = cross_val_score(
+                classifier, X, labels, cv=KFold(3), scoring=scorer, error_score="raise"
+            )
+            assert values.mean() > labels.mean(axis=0).max() - 0.05
+
+
+def test_scorers_read_the_framework():
+    X, Y = made(n=120)
+    classifier = BinaryRelevance(KNeighborsClassifier()).fit(X, Y)
+    expected = precision_at_k(Y, classifier.predict_proba(X).toarray())
+    assert get_scorer("precision_at_1")(classifier, X, Y) == expected
+
+
+def test_scorers_in_searches_and_together():
+    X, Y = made(n=120)
+    grid = {"n_neighbors": [1, 10]}
+    search = GridSearchCV(
+        KNeighborsClassifier(), grid, cv=KFold(3), scoring=get_scorer("neg_coverage")
+    ).fit(X, Y)
+    assert search.best_params_ == {"n_neighbors": 10}
+    assert -3 <= search.best_score_ <= 0
+    scoring = {name: get_scorer(name) for name in SCORERS} | {"f1": "f1_macro"}
+    scores = cross_validate(MLkNN(), X, Y, cv=KFold(3), scoring=scoring)
+    np.testing.assert_allclose(scores["test_neg_one_error"], scores["test_precision_at_1"] - 1)
+    assert (scores["test_f1"] > 0).all()
+
+
+def test_weights_are_routed_to_scorers():
+    X, Y = made(n=90)
+    weight = np.r_[np.ones(60), np.zeros(30)]
+    with sklearn.config_context(enable_metadata_routing=True):
+        scorer = get_scorer("precision_at_1").set_score_request(sample_weight=True)
+        routed = cross_val_score(
+            KNeighborsClassifier(),
+            X,
+            Y,
+            cv=[(np.arange(60), np.arange(30, 90))],
+            scoring=scorer,
+            params={"sample_weight": weight},
+        )
+    classifier = KNeighborsClassifier().fit(X[:60], Y[:60])
+    expected = get_scorer("precision_at_1")(classifier, X[30:60], Y[30:60])
+    np.testing.assert_allclose(routed, expected)
+
+
+def test_scorers_can_be_pickled_and_read():
+    X, Y = made()
+    scorer = get_scorer("ndcg_at_3")
+    classifier = MLkNN().fit(X, Y)
+    assert pickle.loads(pickle.dumps(scorer))(classifier, X, Y) == scorer(classifier, X, Y)
+    assert "ndcg_at_k" in repr(scorer)
+    assert "k=3" in repr(scorer)
+
+
+@pytest.mark.parametrize("name", ["precision_at_k", "precision_at_0", "f1_macro", "coverage"])
+def test_an_unknown_scorer_is_named(name):
+    with pytest.raises(ValueError, match=f"name='{name}'.*'precision_at_1'.*neg_coverage"):
+        get_scorer(name)

@@ -1,0 +1,225 @@
+"""Converted models run without this package, and agree with it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from scipy import sparse
+from skl2onnx import to_onnx
+from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import skml_kalda
+import skml_kalda.onnx
+from skml_kalda import (
+    OPLS,
+    AlignmentScaler,
+    BinaryRelevanceKNN,
+    KaLDAClassifier,
+    KernelKaLDA,
+    KernelKaLDACV,
+    LandmarkFeatures,
+    MLkNN,
+    MultiLabelKaLDA,
+    MultiLabelKaLDACV,
+)
+from skml_kalda.reducers._base import BaseReducer
+from tests.conftest import made, without
+
+# Neither this package nor scikit-learn can be imported where the models run.
+RUN = """
+import sys
+from pathlib import Path
+sys.modules |= {"skml_kalda": None, "sklearn": None}
+import numpy as np
+import onnxruntime
+for path in Path(sys.argv[1]).glob("*.onnx"):
+    session = onnxruntime.InferenceSession(path)
+    outputs = session.run(None, {"X": np.load(path.with_suffix(".npy"))})
+    np.savez(path.with_suffix(".npz"), *outputs)
+"""
+
+
+def public(base):
+    found = (getattr(skml_kalda, name) for name in skml_kalda.__all__)
+    return [each for each in found if isinstance(each, type) and issubclass(each, base)]
+
+
+def reducers():
+    linear = {each.__name__: each() for each in public(BaseReducer)}
+    kernels = {
+        f"KernelKaLDA {kernel} {shrinkage}": KernelKaLDA(kernel=kernel, shrinkage=shrinkage)
+        for kernel in ("rbf", "linear", "cosine")
+        for shrinkage in (0.2, 0.001)
+    }
+    return linear | kernels | {
+        "CV": MultiLabelKaLDACV(cv=2, n_neighbors=3),
+        "kernel CV": KernelKaLDACV(cv=2, n_neighbors=3),
+        "gamma": KernelKaLDA(gamma=0.3, n_landmarks=20, random_state=0),
+        "no gamma": KernelKaLDA(gamma=None),
+        "gamma among further parameters": KernelKaLDA(gamma=None, kernel_params={"gamma": 0.3}),
+        "orthonormal": KernelKaLDA(constraint="orthonormal"),
+        **{f"{kernel} features": LandmarkFeatures(20, kernel=kernel, random_state=0)
+           for kernel in ("rbf", "linear", "cosine")},
+        "AlignmentScaler": AlignmentScaler(),
+        "on features": make_pipeline(LandmarkFeatures(), OPLS()),
+    }  # fmt: skip
+
+
+def classifiers():
+    return {
+        "MLkNN": MLkNN(k=5),
+        "MLkNN, neighbours ignored": MLkNN(k=4, s=0.5, ignore_first_neighbours=2),
+        "MLkNN, self excluded": MLkNN(k=5, include_self=False),
+        "BinaryRelevanceKNN": BinaryRelevanceKNN(k=4),
+        "KaLDAClassifier": KaLDAClassifier(random_state=0),
+        **{f"KaLDAClassifier {kernel}": KaLDAClassifier(kernel, n_landmarks=30, random_state=0)
+           for kernel in ("rbf", "angular", "linear")},
+        "two relevances": KaLDAClassifier("rbf", relevance=[0, 1], average="micro"),
+        "KaLDAClassifier, one width": KaLDAClassifier("rbf", gamma=2.0, relevance=0.5),
+        "manhattan": MLkNN(k=5, metric="manhattan"),
+        "cosine": BinaryRelevanceKNN(k=5, metric="cosine"),
+    }  # fmt: skip
+
+
+class Case(NamedTuple):
+    """An estimator, what to fit it on, and the rows to run its model on, in the type it takes."""
+
+    estimator: Any
+    X: Any
+    y: Any
+    rows: Any
+
+    def expected(self, method):
+        return getattr(self.estimator, method)(self.rows.astype(np.float64))
+
+
+def case(estimator, X, y, dtype=np.float32):
+    return Case(estimator, X, y, X.astype(dtype))
+
+
+def cases():
+    X, Y = made(n=90, unlabelled=0.1)
+    whole, far, few = X.round(), X + 1000, X[:, :2]
+    names = np.array(["sea", "sun", "sand", "snow"])[Y.argmax(axis=1)]
+    found = {
+        name: case(make_pipeline(StandardScaler(), each), X, Y) for name, each in reducers().items()
+    }
+    for kernel in ("rbf", "linear", "cosine"):
+        found[f"{kernel}, far away"] = case(KernelKaLDA(kernel=kernel), far, Y)
+    for name, each in classifiers().items():
+        found[f"{name}, classifier"] = case(each, few, Y)
+    return found | {
+        "double": case(KernelKaLDA(), X, Y, np.float64),
+        "double, linear": case(MultiLabelKaLDA(), X, Y, np.float64),
+        "integers": case(MultiLabelKaLDA(), whole, Y, np.int64),
+        "sparse landmarks": Case(KernelKaLDA(), sparse.csr_array(X), Y, X.astype(np.float32)),
+        "a row of zeros": case(KernelKaLDA(kernel="cosine"), X * (np.arange(90) > 0)[:, None], Y),
+        "class names, classifier": case(MLkNN(k=5), few, names),
+        "class objects, classifier": case(MLkNN(k=5), few, names.astype(object)),
+        "class floats, classifier": case(MLkNN(k=5), few, 1.0 + Y.argmax(axis=1)),
+        "class booleans, classifier": case(BinaryRelevanceKNN(k=5), few, Y[:, 0] > 0),
+        "class numbers, classifier": case(BinaryRelevanceKNN(k=5), few, Y.argmax(axis=1)),
+        "KaLDAClassifier, class names, classifier": case(KaLDAClassifier("rbf"), X, names),
+        "two classes, classifier": case(KaLDAClassifier("linear"), X, Y[:, 0]),
+        "pipeline, classifier": case(
+            make_pipeline(StandardScaler(), KernelKaLDA(), MLkNN(k=5)), X, Y
+        ),
+    }
+
+
+CASES = cases()
+REDUCERS = [name for name in CASES if not name.endswith("classifier")]
+CLASSIFIERS = [name for name in CASES if name.endswith("classifier")]
+
+
+@pytest.fixture(scope="module")
+def outputs(tmp_path_factory):
+    """What the model of every case returns in a process of its own."""
+    folder = tmp_path_factory.mktemp("models")
+    skml_kalda.onnx.register()
+    for number, (estimator, X, y, rows) in enumerate(CASES.values()):
+        model = to_onnx(estimator.fit(X, y), rows[:1])
+        (folder / f"{number}.onnx").write_bytes(model.SerializeToString())
+        np.save(folder / f"{number}.npy", rows)
+    subprocess.run([sys.executable, "-c", RUN, folder], check=True, cwd=folder)
+    found = {}
+    for number, name in enumerate(CASES):
+        with np.load(folder / f"{number}.npz", allow_pickle=True) as results:
+            found[name] = list(results.values())
+    return found
+
+
+@pytest.mark.parametrize("name", REDUCERS)
+def test_projected_rows_agree(name, outputs):
+    (found,) = outputs[name]
+    expected = CASES[name].expected("transform")
+    double = CASES[name].rows.dtype == np.float64
+    tolerance = 1e-12 if double else 1e-5
+    assert found.dtype == (np.float64 if double else np.float32)
+    assert np.abs(found - expected).max() < tolerance * np.abs(expected).max()
+
+
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_labels_and_probabilities_agree(name, outputs):
+    labels, probabilities = outputs[name]
+    assert_array_equal(labels, CASES[name].expected("predict"))
+    np.testing.assert_allclose(probabilities, CASES[name].expected("predict_proba"), atol=1e-6)
+
+
+def test_every_linear_reducer_is_among_the_cases():
+    assert {each.__name__ for each in public(BaseReducer)} < set(REDUCERS)
+    assert len(public(BaseReducer)) >= 16
+
+
+def test_registering_again_does_no_harm():
+    X, Y = made()
+    kalda = MultiLabelKaLDA().fit(X, Y)
+    skml_kalda.onnx.register()
+    first = to_onnx(kalda, X[:1]).SerializeToString()
+    skml_kalda.onnx.register()
+    assert to_onnx(kalda, X[:1]).SerializeToString() == first
+
+
+def test_the_shapes_of_the_outputs_are_declared():
+    X, Y = made()
+    skml_kalda.onnx.register()
+    (output,) = to_onnx(MultiLabelKaLDA().fit(X, Y), X[:1]).graph.output
+    assert [dim.dim_value for dim in output.type.tensor_type.shape.dim] == [0, 3]
+    outputs = to_onnx(MLkNN(k=3).fit(X, Y), X[:1]).graph.output
+    shapes = [[d.dim_value for d in each.type.tensor_type.shape.dim] for each in outputs]
+    assert shapes == [[0, 4], [0, 4]]
+
+
+@pytest.mark.parametrize(
+    ("estimator", "message"),
+    [
+        (KernelKaLDA(kernel="poly"), "kernel='poly' of KernelKaLDA.*use one of rbf, linear, cos"),
+        (MLkNN(k=3, metric="chebyshev"), "metric='chebyshev' of MLkNN.*use one of euclidean, man"),
+    ],
+)
+def test_what_has_no_converter_is_named(estimator, message):
+    X, Y = made()
+    skml_kalda.onnx.register()
+    with pytest.raises(ValueError, match=message):
+        to_onnx(estimator.fit(X, Y), X[:1])
+
+
+@pytest.mark.parametrize("estimator", [MultiLabelKaLDA(), KernelKaLDA(), MLkNN()], ids=str)
+def test_what_is_not_fitted_is_named(estimator):
+    skml_kalda.onnx.register()
+    with pytest.raises(NotFittedError, match=type(estimator).__name__):
+        to_onnx(estimator, made()[0][:1])
+
+
+def test_missing_libraries_are_named(monkeypatch):
+    without("skl2onnx", monkeypatch)
+    message = r'skml_kalda.onnx needs skl2onnx: pip install "skml-kalda\[onnx\]"'
+    with pytest.raises(ImportError, match=message):
+        skml_kalda.onnx.register()
