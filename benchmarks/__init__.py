@@ -1,1 +1,1 @@
-"""Plans, published numbers, kept results and speed measurements."""
+"""Measurements of speed and scale, and kept results."""

@@ -1,143 +1,214 @@
-"""Fuzz load_arff: damaged files give an ArffError, and both ways of reading agree.
+"""Fuzz load_arff: a damaged file ends in an ArffError, and all ways of reading agree.
 
-    python benchmarks/fuzz_arff.py [--inputs 120000] [--seed 0] [--jobs 2] [--out FOLDER]
+    python -m benchmarks.fuzz_arff [--inputs 120000] [--seed 0] [--jobs 2] [--out FILE]
 
-Hypothesis takes a sound file (dense, sparse, quoted, nominal), damages it with edits, compresses it
-now and then, and has it read twice: in bulk, and row by row with the bulk path turned off. Either
-both ways fail with an ArffError, or both give the same arrays. Half of the files are read in blocks
-of a few bytes. A part of the inputs damages the Mulan XML file instead. Anything else ends the run
-with a traceback and the input.
+Each input is a sound ARFF file of some dialect, with label XML beside it if the dialect has one.
+Random edits damage the ARFF file or the XML, before or after compression. The input is then read
+in bulk, row by row with the bulk path turned off, and now and then in batches, in blocks of a few
+bytes or of the usual size. Either every way ends in the same ArffError, or all return the same
+arrays. Anything else is a failure, kept in the result with the input's number: input K of seed S
+is always the same, and `python -m benchmarks.fuzz_arff --seed S --show K` prints it.
+
+The result is written after every round, so that a long run can be watched. The exit status is 1 if
+there are failures.
 """
 
 import argparse
+import bz2
 import gzip
 import json
 import lzma
 import os
 import platform
+import random
 import re
+import sys
 import tempfile
 import time
+import traceback
+import warnings
 from collections import Counter
-from concurrent.futures import ProcessPoolExecutor
-from importlib.metadata import version
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
-from hypothesis import HealthCheck, Phase, given, seed, settings
-from hypothesis import strategies as st
 from scipy.sparse import issparse
 
-from skml_kalda.datasets import ArffError, _source, arff, load_arff
+from benchmarks.fuzz_seeds import ARFF, FRAGMENTS, MULAN, XML
+from skml_kalda.datasets import ArffError, iter_arff, load_arff
+from skml_kalda.datasets.arff import source, table
 
-HEAD = (
-    "@relation 'r: -C {}'\n@attribute y {{0,1}}\n@attribute 'z 1' {{1,0}}\n@attribute a numeric\n"
-)
-HEAD += "@attribute b {{0,1}}\n@attribute c {{u,v,'w x'}}\n@attribute d real\n@data\n"
-DENSE = (
-    HEAD.format(2) + "1,0,2.5,1,u,-3\n0,1,?,0,v,1e-3\n% comment\n\n1,1,12345678901234567,?,?,.5\n"
-)
-SPARSE = HEAD.format(2) + "{0 1,2 2.5,4 v}\n{}\n{1 0, 3 ?,5 -7}\n{ 2 1e300 , 4 'w x' }\n"
-QUOTED = HEAD.format(-1).replace("real", "{0,1}") + "1,0,2,0,'w x',1\n0,1,3,1,\"u\",0\n"
-CLASS = "@relation r\n@attribute a integer\n@attribute k {red,green}\n@data\n1,red\n2,green\n"
-WILD = "\ufeff@RELATION r\r\n@ATTRIBUTE é {漢,b}\r\n@ATTRIBUTE f REAL\r\n@DATA\r\n漢,1\r\nb , 2\r\n"
-SOUND = [text.encode() for text in (DENSE, SPARSE, QUOTED, CLASS, WILD)]
-XML = b'<?xml version="1.0"?>\n<labels xmlns="urn:x"><label name="y"><label name="z 1"/></label>'
-XML += b"</labels>"
-PLAIN = (
-    ", { } ' \" % ? @ \\ | 0 1 - . + e E 1e 1e999 nan inf -inf 0x1 1_0 {} {0 {0} ?, ,, '' \"\" \\q"
-)
-PLAIN += " \\777 \\u12 \\n \\' @data @attribute @relation numeric string date {a,b} {a,a} -1 28"
-PLAIN += " 99999999999 <labels> & &a; <label/>"
-FRAGMENTS = [word.encode() for word in PLAIN.split()]
-FRAGMENTS += [
-    b"\n",
-    b"\r",
-    b"\t",
-    b" ",
-    b"\x00",
-    b"\xff",
-    b"\xef\xbb\xbf",
-    b"\xc2\x85",
-    b"\xc2\xa0",
-]
-FRAGMENTS += [b"\x1c", b"-C ", b"% ", b"<!DOCTYPE x>"]
-EDITS = st.lists(
-    st.tuples(
-        st.integers(-60, -1) | st.integers(0, 400),
-        st.integers(0, 9),
-        st.sampled_from(FRAGMENTS) | st.binary(max_size=3),
-    ),
-    min_size=1,
-    max_size=3,
-)
-LABELS = st.sampled_from([*[None] * 9, 1, 2, -1, -2, 6, ["y"], ["z 1", "y"], ["a"]])
-ROUND = 5_000
-PACKERS = {"": bytes, ".gz": gzip.compress, ".xz": lzma.compress}
-PACKED = st.sampled_from(["", "", "", "", ".gz", ".xz"])
+PACKERS = {"": bytes, ".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
+SUFFIXES = ["", "", "", "", *PACKERS]
+BLOCKS = [16, source._SMALLEST_BLOCK]
+LABELS = [*[None] * 20, 1, 2, -1, -2, 6, ["y"], ["z 1", "y"], ["a"]]
+OPTIONS = [*[{}] * 6, {"nominal": "error"}, {"sparse_labels": True}]
+IGNORE = {"string and date": ["c", "a"], "MEKA, labels last": ["c"], "CR LF, sparse": ["c"]}
+ROUND = 1_000
+SLOW = 20.0
 
 
-def damage(text, edits):
-    for place, length, fragment in edits:
-        place %= len(text) + 1
-        text = text[:place] + fragment + text[place + length :]
-    return text
+class Input(NamedTuple):
+    """One damaged input."""
+
+    arff: bytes
+    suffix: str
+    xml: bytes | None
+    options: dict
+    block: int
+    batch_size: int
 
 
-def outcome(path, labels):
-    """Give the arrays, or the ArffError; any other exception goes through."""
+def make(seed, number):
+    """Return input `number` of a seed."""
+    draw = random.Random(f"{seed}-{number}")
+    damage_xml, damage_packed = draw.random() < 0.25, draw.random() < 0.25
+    dialect, suffix = MULAN if damage_xml else draw.choice(list(ARFF)), draw.choice(SUFFIXES)
+    arff, xml = ARFF[dialect], draw.choice(XML) if dialect == MULAN else None
+    if damage_xml:
+        xml, arff = damage(xml, draw), PACKERS[suffix](arff)
+    elif damage_packed:
+        arff = damage(PACKERS[suffix](arff), draw)
+    else:
+        arff = PACKERS[suffix](damage(arff, draw))
+    options = draw.choice(OPTIONS) | {
+        "labels": draw.choice(LABELS),
+        "ignore": IGNORE.get(dialect, []),
+    }
+    return Input(arff, suffix, xml, options, draw.choice(BLOCKS), draw.choice([0, 0, 0, 1, 3]))
+
+
+def damage(text, draw):
+    """Return a text after one to three random edits, half of the time to the rows only."""
+    start = text.find(b"@data") + 1 if draw.random() < 0.5 else 0
+    head, text = text[:start], text[start:]
+    for _ in range(draw.choice([1, 1, 1, 2, 3])):
+        edit = draw.choice([replace, replace, replace, replace, repeat, cut, flip, move_line])
+        text = edit(text, draw)
+    return head + text
+
+
+def replace(text, draw):
+    place = draw.randrange(len(text) + 1)
+    random_bytes = bytes(draw.randrange(256) for _ in range(draw.randint(0, 3)))
+    fragment = draw.choice([*FRAGMENTS, random_bytes])
+    return text[:place] + fragment + text[place + draw.choice([0, 0, 0, 1, 1, 2, 5, 9]) :]
+
+
+def repeat(text, draw):
+    first, last = sorted(draw.randrange(len(text) + 1) for _ in range(2))
+    return text[:last] + text[first:last] * draw.choice([1, 2, 40]) + text[last:]
+
+
+def cut(text, draw):
+    return text[: draw.randrange(len(text) + 1)]
+
+
+def flip(text, draw):
+    place, bit = draw.randrange(len(text) + 1), 1 << draw.randrange(8)
+    return text[:place] + bytes(byte ^ bit for byte in text[place : place + 1]) + text[place + 1 :]
+
+
+def move_line(text, draw):
+    lines = text.splitlines(keepends=True) or [b""]
+    lines.insert(draw.randrange(len(lines)), lines.pop(draw.randrange(len(lines))))
+    return b"".join(lines)
+
+
+def outcome(read, path, options):
+    """Return the arrays, or the ArffError; any other exception passes through."""
     try:
-        bunch = load_arff(path, labels=labels)
+        return [m.toarray() if issparse(m) else m for m in read(path, **options)]
     except ArffError as error:
         return error
-    return [m.toarray() if issparse(m) else m for m in (bunch.data, bunch.target)]
 
 
-def read_both_ways(path, labels):
-    bulk = outcome(path, labels)
-    original, arff._in_bulk = arff._in_bulk, lambda read, block, columns: None
+def whole(path, **options):
+    bunch = load_arff(path, **options)
+    return bunch.data, bunch.target
+
+
+def row_by_row(path, **options):
+    original, table._in_bulk = table._in_bulk, lambda read, block, columns: None
     try:
-        by_row = outcome(path, labels)
+        return whole(path, **options)
     finally:
-        arff._in_bulk = original
-    if isinstance(bulk, ArffError) or isinstance(by_row, ArffError):
-        assert str(bulk) == str(by_row), (bulk, by_row)
-        return re.sub(r"'.*'|\".*\"|\d+", "…", bulk.reason)[:60]
-    for one, other in zip(bulk, by_row, strict=True):
+        table._in_bulk = original
+
+
+def in_batches(path, **options):
+    parts = list(zip(*iter_arff(path, **options), strict=True))
+    if not parts:
+        return whole(path, **{k: v for k, v in options.items() if k != "batch_size"})
+    dense = ([m.toarray() if issparse(m) else m for m in part] for part in parts)
+    return [np.concatenate(part) for part in dense]
+
+
+def check(given, folder):
+    """Read an input in every way and return what came of it, in a few words."""
+    path, xml = folder / f"f.arff{given.suffix}", folder / "f.xml"
+    path.write_bytes(given.arff)
+    xml.unlink(missing_ok=True)
+    if given.xml is not None:
+        xml.write_bytes(given.xml)
+    source._SMALLEST_BLOCK = given.block
+    expected = outcome(whole, path, given.options)
+    compare(expected, outcome(row_by_row, path, given.options))
+    if given.batch_size:
+        batched = given.options | {"batch_size": given.batch_size}
+        compare(expected, outcome(in_batches, path, batched))
+    loaded = not isinstance(expected, ArffError)
+    words = "loaded" if loaded else re.sub(r"(['\"]).*\1|[0-9.]+", "…", expected.reason)[:60]
+    return words if given.xml is None else f"XML: {words}"
+
+
+def compare(expected, found):
+    if isinstance(expected, ArffError) or isinstance(found, ArffError):
+        assert str(expected) == str(found), f"{expected!r} and {found!r}"
+        return
+    for one, other in zip(expected, found, strict=True):
         np.testing.assert_array_equal(one, other, strict=True)
-    return "loaded"
 
 
-def fuzz(number):
-    counts = Counter()
+def fuzz(seed, numbers):
+    """Return how often each outcome came up, the failures, and the seconds of the slowest input."""
+    warnings.simplefilter("ignore")
+    counts, failures, slowest = Counter(), [], 0.0
+    with tempfile.TemporaryDirectory() as folder:
+        for number in numbers:
+            start = time.process_time()
+            try:
+                counts[check(make(seed, number), Path(folder))] += 1
+            except Exception:
+                failures.append({"input": number, "traceback": traceback.format_exc()})
+            seconds = time.process_time() - start
+            if seconds > SLOW:
+                failures.append({"input": number, "seconds": seconds})
+            slowest = max(slowest, seconds)
+    return counts, failures, slowest
 
-    @seed(number)
-    @settings(
-        max_examples=ROUND,
-        database=None,
-        deadline=None,
-        phases=[Phase.generate],
-        suppress_health_check=list(HealthCheck),
-    )
-    @given(st.sampled_from(SOUND), EDITS, LABELS, PACKED, st.booleans(), st.integers(0, 9))
-    def run(sound, edits, labels, suffix, pack_first, of_ten):
-        _source._SMALLEST_BLOCK = 16 if of_ten % 2 else 2**14
-        path, xml = folder / f"f.arff{suffix}", folder / "f.xml"
-        xml.unlink(missing_ok=True)
-        pack = PACKERS[suffix]
-        if of_ten == 0:
-            xml.write_bytes(damage(XML, edits))
-            path.write_bytes(pack(SOUND[0]))
-        else:
-            path.write_bytes(
-                damage(pack(sound), edits) if pack_first else pack(damage(sound, edits))
-            )
-        counts[read_both_ways(path, None if of_ten == 0 else labels)] += 1
 
-    with tempfile.TemporaryDirectory() as made:
-        folder = Path(made)
-        run()
-    return counts
+def report(arguments, counts, failures, slowest, seconds):
+    """Return the result of the rounds so far."""
+    loaded = counts["loaded"] + counts["XML: loaded"]
+    done = counts.total() + len(failures)
+    return {
+        "finished": done >= arguments.inputs,
+        "inputs": done,
+        "with label XML": sum(n for outcome, n in counts.items() if outcome.startswith("XML: ")),
+        "loaded": loaded,
+        "ArffError": counts.total() - loaded,
+        "failures": failures[:20],
+        "seed": arguments.seed,
+        "seconds": round(seconds),
+        "seconds of the slowest input": round(slowest, 2),
+        "python": platform.python_version(),
+        "system": platform.system(),
+        "cores": os.cpu_count(),
+        "numpy": np.__version__,
+        "most common outcomes": dict(counts.most_common(60)),
+    }
 
 
 def main():
@@ -145,32 +216,30 @@ def main():
     parser.add_argument("--inputs", type=int, default=120_000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--out", type=Path, default=Path(__file__).parent / "results")
+    parser.add_argument("--show", type=int, metavar="K", help="print input K and stop")
+    results = Path(__file__).parent / "results"
+    parser.add_argument("--out", type=Path, default=results / "fuzz-arff.json")
     arguments = parser.parse_args()
-    start, counts = time.perf_counter(), Counter()
-    seeds = range(arguments.seed, arguments.seed + -(-arguments.inputs // ROUND))
+    if arguments.show is not None:
+        print(make(arguments.seed, arguments.show))
+        return 0
+    start, counts, failures, slowest = time.perf_counter(), Counter(), [], 0.0
+    rounds = [
+        range(first, min(first + ROUND, arguments.inputs))
+        for first in range(0, arguments.inputs, ROUND)
+    ]
     with ProcessPoolExecutor(arguments.jobs) as pool:
-        for some in pool.map(fuzz, seeds):
-            counts += some
-            print(f"{counts.total()} inputs, {counts['loaded']} loaded", flush=True)
-    result = {
-        "inputs": counts.total(),
-        "loaded": counts["loaded"],
-        "ArffError": counts.total() - counts["loaded"],
-        "first seed": arguments.seed,
-        "seconds": round(time.perf_counter() - start),
-        "python": platform.python_version(),
-        "system": platform.system(),
-        "cores": os.cpu_count(),
-        "numpy": np.__version__,
-        "hypothesis": version("hypothesis"),
-        "reasons": dict(counts.most_common()),
-    }
-    arguments.out.mkdir(exist_ok=True)
-    (arguments.out / "fuzz_arff.json").write_text(
-        json.dumps(result, indent=2, ensure_ascii=False) + "\n"
-    )
+        for done in as_completed(pool.submit(fuzz, arguments.seed, numbers) for numbers in rounds):
+            counts += done.result()[0]
+            failures += done.result()[1]
+            slowest = max(slowest, done.result()[2])
+            result = report(arguments, counts, failures, slowest, time.perf_counter() - start)
+            arguments.out.write_text(
+                json.dumps(result, indent=2, ensure_ascii=False) + "\n", "utf-8"
+            )
+            print(f"{result['inputs']} inputs, {len(failures)} failures", flush=True)
+    return 1 if failures else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -1,11 +1,11 @@
-"""Rules for the shrinkage of kaLDA beside every fixed value, and the defaults of its kernel.
+"""Rules for the shrinkage of kaLDA beside fixed values, and the defaults of its kernel.
 
 Run from the root of the project, with the data sets that are not bundled in
-``SKML_KALDA_DATA``: ``python -m benchmarks.shrinkage [set ...]``; it goes on where it was
-stopped. Five folds, K − 1 components, a vote of ten neighbours; dense features standardised on
-the training rows, words as they are, at most 4,000 rows. The rule "CV" is `MultiLabelKaLDACV`
-or its kernel twin with three inner folds, by macro F1. Scores are macro F1, micro F1 and
-accuracy (1 − Hamming loss).
+``SKML_KALDA_DATA``: ``python -m benchmarks.shrinkage [set ...]``. A stopped run continues where
+it was. Five folds, K − 1 components, a vote of ten neighbours; dense features are standardised on
+the training rows, word counts are not; at most 4,000 rows. The rule "CV" is `MultiLabelKaLDACV`
+or `KernelKaLDACV` with three inner folds, by macro F1. Scores are macro F1, micro F1 and accuracy
+(1 − Hamming loss).
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import json
 import sys
 import warnings
 from functools import lru_cache
-from pathlib import Path
 
 import numpy as np
 from scipy import sparse
@@ -22,17 +21,15 @@ from sklearn.covariance import ledoit_wolf_shrinkage
 from sklearn.model_selection import KFold
 from sklearn.preprocessing import StandardScaler
 
+from benchmarks.common import RESULTS, markdown_table
 from skml_kalda import KernelKaLDACV, MultiLabelKaLDACV
-from skml_kalda._density import Density
-from skml_kalda._labels import omega_weighted
-from skml_kalda._moments import Spectrum
-from skml_kalda._votes import neighbor_votes
+from skml_kalda._core.labels import omega_weighted
+from skml_kalda._core.neighbors import neighbor_votes
+from skml_kalda._core.shrinkage import shrinkage_of
 from skml_kalda.datasets import load_dataset
-from skml_kalda.reducers._scoring import OF_MATRICES
-from skml_kalda.reducers._selection import Grid
-from skml_kalda.reducers._shrinkage import generalised_cross_validation
+from skml_kalda.reducers.kalda.search.grid import Grid
+from skml_kalda.reducers.kalda.search.scoring import OF_MATRICES
 
-RESULTS = Path(__file__).parent / "results"
 DENSE = ("emotions", "yeast", "scene", "msrc-mom", "msrc-sift")
 TEXT = ("bibtex", "tmc2007-500")
 FIXED = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9, 0.99)
@@ -55,14 +52,14 @@ def data(name, rows=4000):
 
 
 def problems():
-    """Name each problem, with the class that embeds the rows and its parameters."""
+    """Yield each data set with a reducer, its name in the table, and the rules to try."""
     for name in (*DENSE, *TEXT):
         yield name, MultiLabelKaLDACV(), "linear, free", RULES
         if name in DENSE:
-            # Not the CV: the Stiefel problem is solved anew for every value and fold.
+            # Without CV, which would solve the Stiefel problem for every value and fold.
             reducer = MultiLabelKaLDACV(constraint="orthonormal")
             yield name, reducer, "linear, orthonormal", RULES[:-1]
-        # On few features the linear kernel is the linear reducer itself.
+        # With few features the linear kernel gives the linear reducer.
         for kernel in ("rbf", "cosine") if name in DENSE else ("linear", "rbf", "cosine"):
             reducer = KernelKaLDACV(kernels=kernel, gammas=1.0, random_state=0)
             yield name, reducer, f"kernel {kernel}", RULES
@@ -79,7 +76,7 @@ def problems():
 
 
 def measured(name, reducer, rules):
-    """Mean scores over the folds of each fixed value and each rule, and the rule's value."""
+    """Return the mean scores of each fixed value and each rule, with the value it chose."""
     X, Y = data(name)
     folds = list(KFold(5, shuffle=True, random_state=0).split(X))
     tables = []
@@ -99,10 +96,11 @@ def round4(row):
 
 
 def on_fold(reducer, rules, near, labels, far, true):
-    """Rows of shrinkage and scores: the fixed values, then the rules."""
+    """Return rows of shrinkage and scores: the fixed values, then the rules."""
     occupied = labels[:, np.flatnonzero(labels.sum(axis=0))]
+    reducer._draw_seed()
     (space,) = reducer._spaces(near)
-    scatter, project = reducer._embed(space, near, occupied)
+    scatter, project = reducer._embed(space, near, occupied, reducer._shared([space], near))
     chosen = chosen_by(rules, reducer, scatter, project, near, labels)
     grid = Grid([None], [NEIGHBORS], [*FIXED, *chosen], reducer.constraint)
     G, blocks = grid._directions(scatter)
@@ -119,16 +117,16 @@ def on_fold(reducer, rules, near, labels, far, true):
 def chosen_by(rules, reducer, scatter, project, near, labels):
     if not rules:
         return []
-    values, basis = scatter.spectrum()
+    values, basis = scatter.spectrum
     weighted = omega_weighted(labels, np.ones(labels.shape[0]))
-    # Rotated rows of the weight of their labels: their covariance is S_t, on its range.
+    # Rotated rows, weighted by their labels: their covariance is S_t, on its range.
     rows = project(near, basis if isinstance(basis, np.ndarray) else basis @ np.eye(len(values)))
     rows = rows - weighted.weight @ rows / weighted.weight.sum()
     rows = (rows * np.sqrt(weighted.weight)[:, None])[weighted.weight > 0]
     chosen = [
         oracle_approximating(scatter, values),
         ledoit_wolf_shrinkage(rows, assume_centered=True),
-        generalised_cross_validation(scatter, Density.all_of(scatter, Spectrum(values, basis))),
+        shrinkage_of(scatter, "auto"),
     ]
     if "CV" in rules:
         search = reducer.set_params(shrinkages=FIXED, n_neighbors=NEIGHBORS, cv=3)
@@ -139,7 +137,7 @@ def chosen_by(rules, reducer, scatter, project, near, labels):
 
 
 def oracle_approximating(scatter, values):
-    """Shrinkage of Chen et al., the best in mean square for Gaussian rows."""
+    """Return the shrinkage of Chen et al., which minimises the mean square for Gaussian rows."""
     p = scatter.n_features
     n = np.trace(scatter.gram)  # Σ ρ_i‖y_i/ρ_i‖²: the number of labelled rows
     spread = np.sum(values**2) / p**2
@@ -149,7 +147,7 @@ def oracle_approximating(scatter, values):
 
 
 def regrets(results, space, score):
-    """Mean distance to the best fixed value, of each rule and each fixed value."""
+    """Yield the mean distance of each rule and each fixed value to the best fixed value."""
     found = [each[space] for each in results.values() if space in each]
     for place in (*RULES, *range(len(FIXED))):
         if place in RULES and place not in found[0]:
@@ -161,20 +159,19 @@ def regrets(results, space, score):
 
 
 def table(heads, rows):
-    lines = [f"| features | {' | '.join(heads)} |", "|---" * (len(heads) + 1) + "|"]
-    return [*lines, *(f"| {name} | {' | '.join(cells)} |" for name, cells in rows.items()), ""]
+    return markdown_table(["features", *heads], [[name, *cells] for name, cells in rows.items()])
 
 
 def summary(results):
-    """Markdown: mean regret of every rule and fixed value, and the best scores."""
+    """Write the mean regret of every rule and fixed value, and the best scores."""
     lines = ["# Shrinkage: mean regret against the best fixed value, in hundredths", ""]
     spaces = dict.fromkeys(space for each in results.values() for space in each)
     for score, title in enumerate(("Macro F1", "Micro F1", "Accuracy")):
         rows = {space: list(regrets(results, space, score)) for space in spaces}
-        lines += [f"## {title}", "", *table([*RULES, *map("{:g}".format, FIXED)], rows)]
+        lines += [f"## {title}", "", table([*RULES, *map("{:g}".format, FIXED)], rows)]
     best = {space: [at_best(each.get(space)) for each in results.values()] for space in spaces}
     return "\n".join(
-        [*lines, "## Macro / micro F1 of the best fixed value", "", *table(results, best)]
+        [*lines, "## Macro / micro F1 of the best fixed value", "", table(results, best)]
     )
 
 
@@ -196,7 +193,7 @@ def write(results):
 
 
 def main(names):
-    """Measure what is not in the results yet, of all sets or of some."""
+    """Measure what is not in the results yet, on all sets or on those named."""
     path = RESULTS / "shrinkage.json"
     results = json.loads(path.read_text())["results"] if path.exists() else {}
     for name, reducer, space, rules in problems():

@@ -1,8 +1,8 @@
-"""What a block costs and what travels between machines, and so what a billion rows would cost.
+"""The cost of a block, the traffic between machines, and a projection to a billion rows.
 
-Run from the root of the project: ``python -m benchmarks.scale.dask_blocks``. It keeps its numbers
-in ``results/scale-dask.json`` and writes the part of ``docs/dask.md`` between the two marks from
-them; smaller ``--sizes`` try it out, ``--page`` only writes that part again.
+Run from the root of the project: ``python -m benchmarks.scale.dask_blocks``. The numbers go to
+``results/scale-dask.json``, and from there into ``docs/dask.md``, between its two marks. Smaller
+``--sizes`` make a quick trial; ``--page`` only writes the page again.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from dask import delayed, persist
 from distributed import Client, LocalCluster, wait
 from threadpoolctl import threadpool_limits
 
-from benchmarks.speed._measure import RESULTS, fastest, keep
+from benchmarks.common import RESULTS, exponent, fastest, keep
 from skml_kalda import LDA
 
 PAGE = Path(__file__).parents[2] / "docs" / "dask.md"
 MARKS = "<!-- measured -->\n", "<!-- end of measured -->"
 NAME, N_LABELS, BLOCK_ROWS = "scale-dask", 20, 10_000
-# What is projected to.
+# The size of the projection.
 ROWS, FEATURES = 10**9, 10**4
 
 
 def block(n_features, seed=0):
-    """Rows whose means depend on their labels."""
+    """Make rows whose means depend on their labels."""
     rng = np.random.default_rng(seed)
     Y = (rng.random((BLOCK_ROWS, N_LABELS)) < 0.1).astype(np.int8)
     means = np.random.default_rng(0).normal(size=(N_LABELS, n_features))
@@ -40,7 +40,7 @@ def block(n_features, seed=0):
 
 
 def of_blocks(sizes):
-    """One core: the statistic of a block, and the sum of two of them."""
+    """Time the statistic of a block, and the sum of two of them, on one core."""
     for n_features in sizes:
         X, Y = block(n_features)
         batch = LDA()._batch(X, Y, None, reset=True)
@@ -63,25 +63,24 @@ def of_blocks(sizes):
 
 
 def growth(blocks):
-    """Growth exponents in the number of features."""
-    sizes = np.log([row["features"] for row in blocks])
+    """Return the growth exponents in the number of features."""
+    sizes = [row["features"] for row in blocks]
     names = {"block": "block_seconds", "merge": "merge_seconds", "sent": "bytes_sent"}
     exponents = {
-        name: round(float(np.polyfit(sizes, np.log([row[key] for row in blocks]), 1)[0]), 2)
-        for name, key in names.items()
+        name: round(exponent(sizes, [row[key] for row in blocks]), 2) for name, key in names.items()
     }
     return {"what": "growth in features", **exponents}
 
 
 def on_clusters(n_blocks, n_features):
-    """LDA on the same rows in memory on one core, and on clusters of one and of two processes."""
+    """Fit LDA on the same rows in memory, and on clusters of one and of two processes."""
     parts = [block(n_features, seed) for seed in range(n_blocks)]
     X, Y = (np.concatenate(each) for each in zip(*parts, strict=True))
     quiet = {"silence_logs": logging.CRITICAL, "dashboard_address": ":0"}
     for processes in (1, 2):
         cluster = LocalCluster(n_workers=processes, threads_per_worker=1, **quiet)
         with cluster, Client(cluster) as client:
-            client.run(block, 1)  # Imports are done before the first block, on all workers.
+            client.run(block, 1)  # Every worker imports its modules before the clock starts.
             row = _on_cluster(client, X, Y, n_blocks)
         yield {"what": "cluster", "processes": processes, "blocks": n_blocks, **row}
 
@@ -104,7 +103,7 @@ def _on_cluster(client, X, Y, n_blocks):
 
 
 def _on_workers(n_blocks, n_features):
-    """The same blocks, made where they stay."""
+    """Make the same blocks on the workers, where they stay."""
     made = [delayed(block, nout=2)(n_features, seed) for seed in range(n_blocks)]
     forms = [(n_features, np.float64), (N_LABELS, np.int8)]
     arrays = persist(
@@ -118,7 +117,7 @@ def _on_workers(n_blocks, n_features):
 
 
 def _received(client):
-    """Bytes that workers got from one another."""
+    """Return the bytes that workers received from one another."""
     logs = client.run(
         lambda dask_worker: sum(each["total"] for each in dask_worker.transfer_incoming_log)
     )
@@ -126,7 +125,7 @@ def _received(client):
 
 
 def projection(blocks):
-    """A billion rows of ten thousand features, from the largest block that was measured."""
+    """Project the largest measured block to a billion rows of ten thousand features."""
     largest = blocks[-1]
     scale = (FEATURES / largest["features"]) ** 2
     n_blocks = ROWS // largest["rows"]
@@ -146,7 +145,7 @@ def projection(blocks):
 
 
 def measured(sizes, n_blocks, n_features):
-    """All rows, in the order of the page."""
+    """Yield all rows, in the order of the page."""
     blocks = []
     for row in of_blocks(sizes):
         blocks.append(row)
@@ -157,9 +156,9 @@ def measured(sizes, n_blocks, n_features):
 
 
 def page_part(kept):
-    """The part of the page that the kept numbers give."""
+    """Write the part of the page that holds the kept numbers."""
     of = {what: [r for r in kept["rows"] if r["what"] == what] for what in _WHAT}
-    (exponent,), (future,) = of["growth in features"], of["projection"]
+    (growth,), (future,) = of["growth in features"], of["projection"]
     first = of["block"][0]
     lines = [
         "| features | cost of a block | merge / block | what is sent |",
@@ -172,8 +171,8 @@ def page_part(kept):
     ]
     lines += [
         "",
-        f"Growth exponents in the number of features: block {exponent['block']:.2f}, merge "
-        f"{exponent['merge']:.2f}, bytes sent {exponent['sent']:.2f}.",
+        f"Growth exponents in the number of features: block {growth['block']:.2f}, merge "
+        f"{growth['merge']:.2f}, bytes sent {growth['sent']:.2f}.",
         "",
         "| processes | time on the cluster / in memory | batches moved per merge |",
         "| ---: | ---: | ---: |",

@@ -1,7 +1,7 @@
-"""Growth with the number of features of sparse data, beside what a user would do instead.
+"""Growth with the number of features of sparse data, beside the alternatives of a user.
 
 Run from the root of the project: ``python -m benchmarks.scale.features``. TruncatedSVD sees no
-labels; PLSRegression and pymanopt need dense arrays, and run where these are small enough.
+labels; PLSRegression and pymanopt need dense arrays, so they run on the smaller sizes only.
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ from sklearn.cross_decomposition import PLSRegression
 from sklearn.decomposition import TruncatedSVD
 from sklearn.exceptions import ConvergenceWarning
 
-from benchmarks.scale._scale import exponent, ratio, run, stored
-from benchmarks.speed._measure import fastest, memory_added
+from benchmarks.common import exponent, fastest, keep_or_try, memory_added, ratio, stored
 from benchmarks.speed.reducers import sparse_data
 from skml_kalda import OPLS, RLDA, MultiLabelKaLDA
 from tests.oracles import pymanopt_maximum, scatters
@@ -31,7 +30,7 @@ DENSE_AT_MOST = 1_000  # features
 
 
 def pymanopt(X, Y, shrinkage=0.1):
-    """The orthonormal problem by trust regions, from dense scatters; returns the maximum."""
+    """Return the maximum of the orthonormal problem by trust regions, from dense scatters."""
     X, Y = X.toarray(), Y.toarray()
     S_b, S_t = scatters(X, Y)
     p = len(S_t)
@@ -41,7 +40,7 @@ def pymanopt(X, Y, shrinkage=0.1):
 
 
 def peers(X, Y):
-    """Seconds of what there is beside; None where it needs too much memory."""
+    """Return the seconds of the alternatives; None where one needs too much memory."""
     tasks = {"TruncatedSVD": lambda: TruncatedSVD(K - 1, random_state=0).fit(X)}
     if X.shape[1] <= DENSE_AT_MOST:
         dense, labels = X.toarray(), Y.toarray()
@@ -52,7 +51,7 @@ def peers(X, Y):
 
 
 def at(n, p):
-    """Seconds and memory of every reducer at one size."""
+    """Measure every reducer at one size."""
     X, Y = sparse_data(n, p, K)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ConvergenceWarning)
@@ -70,7 +69,7 @@ def at(n, p):
 
 
 def measurements(*, small):
-    """Every row of the kept result, as it is measured."""
+    """Yield the rows of the kept result."""
     n, sizes = (500, (100, 300)) if small else (5_000, (100, 1_000, 10_000, 100_000))
     found = {p: at(n, p) for p in sizes}
     for p, each in found.items():
@@ -96,4 +95,4 @@ def measurements(*, small):
 
 
 if __name__ == "__main__":
-    run("scale-features", measurements, "pymanopt", "threadpoolctl")
+    keep_or_try("scale-features", measurements, "pymanopt", "threadpoolctl")

@@ -1,4 +1,4 @@
-"""Implicit products beside the p × p array, which the choice between them rests on.
+"""Implicit products beside the p × p array: the basis for choosing between them.
 
 Run from the root of the project: ``python -m benchmarks.scale.forms``.
 """
@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from benchmarks.scale._scale import run
-from benchmarks.speed._measure import fastest, memory_added
+from benchmarks.common import fastest, keep_or_try, memory_added
 from benchmarks.speed.reducers import sparse_data
 from skml_kalda import RLDA, MultiLabelKaLDA, scatter_form
-from skml_kalda._scatter import DEAR, cheapest_form
+from skml_kalda._core.scatter.choice import DEAR, cheapest_form
 
 K = 20
 REDUCERS = {
@@ -22,7 +21,7 @@ REDUCERS = {
 
 
 def compared(name, n, p):
-    """Time and memory of one form over the other, and how far apart the results are."""
+    """Compare the time, memory and results of the two forms."""
     X, Y = sparse_data(n, p, K)
     reducer, found = REDUCERS[name], {}
 
@@ -45,10 +44,10 @@ def compared(name, n, p):
 
 
 def measurements(*, small):
-    """Every row of the kept result, as it is measured."""
+    """Yield the rows of the kept result."""
     for n, p in [(500, 100)] if small else [(6_000, 1_000), (6_000, 2_000), (8_000, 4_000)]:
         yield from (compared(name, n, p) for name in REDUCERS)
 
 
 if __name__ == "__main__":
-    run("scale-forms", measurements, "threadpoolctl")
+    keep_or_try("scale-forms", measurements, "threadpoolctl")

@@ -8,8 +8,7 @@ from __future__ import annotations
 from sklearn.cross_decomposition import PLSRegression
 from sklearn.decomposition import TruncatedSVD
 
-from benchmarks.scale._scale import exponent, ratio, run, stored
-from benchmarks.speed._measure import fastest, memory_added
+from benchmarks.common import exponent, fastest, keep_or_try, memory_added, ratio, stored
 from benchmarks.speed.reducers import sparse_data
 from skml_kalda import OPLS, RLDA, MultiLabelKaLDA
 
@@ -23,7 +22,7 @@ COMPONENTS = 20  # at most, as a user with a thousand labels would choose
 
 
 def at(n, p, K):
-    """Seconds and memory of every reducer at one number of labels."""
+    """Measure every reducer at one number of labels."""
     X, Y = sparse_data(n, p, K)
     Y = Y[:, Y.sum(axis=0) > 0]
     k = min(COMPONENTS, Y.shape[1] - 1)
@@ -37,7 +36,7 @@ def at(n, p, K):
 
 
 def measurements(*, small):
-    """Every row of the kept result, as it is measured."""
+    """Yield the rows of the kept result."""
     n, p, sizes = (300, 100, (2, 5)) if small else (5_000, 2_000, (2, 10, 100, 1_000))
     found = {K: at(n, p, K) for K in sizes}
     for K, (X, seconds, peaks) in found.items():
@@ -59,4 +58,4 @@ def measurements(*, small):
 
 
 if __name__ == "__main__":
-    run("scale-labels", measurements, "threadpoolctl")
+    keep_or_try("scale-labels", measurements, "threadpoolctl")

@@ -1,7 +1,7 @@
 """Growth with the number of rows, streamed through partial_fit or mapped from a file.
 
-Run from the root of the project: ``python -m benchmarks.scale.rows``. The rows are made batch
-by batch and never all there; making them is not timed.
+Run from the root of the project: ``python -m benchmarks.scale.rows``. Each batch is
+made when it is needed; making it is not timed.
 """
 
 from __future__ import annotations
@@ -13,8 +13,7 @@ from pathlib import Path
 import numpy as np
 from sklearn.decomposition import IncrementalPCA
 
-from benchmarks.scale._scale import exponent, run
-from benchmarks.speed._measure import memory_added
+from benchmarks.common import exponent, keep_or_try, memory_added
 from skml_kalda import LDA, MultiLabelKaLDA
 
 P, K, BATCH = 100, 10, 10_000
@@ -26,7 +25,7 @@ REDUCERS = {
 
 
 def batches(n, p=P, K=K):
-    """Rows whose mean depends on their labels, in float32, in batches."""
+    """Yield batches of rows whose mean depends on their labels, in float32."""
     centres = np.random.default_rng(0).normal(size=(K, p))
     for start in range(0, n, BATCH):
         rng = np.random.default_rng([1, start])
@@ -37,7 +36,7 @@ def batches(n, p=P, K=K):
 
 
 def streamed(make, n):
-    """Seconds in partial_fit, and for the directions after the last batch."""
+    """Return the seconds of all partial_fit, and of the directions after the last batch."""
     reducer, adding = make(), 0.0
     for X, Y in batches(n):
         begin = time.perf_counter()
@@ -49,7 +48,7 @@ def streamed(make, n):
 
 
 def peer(n):
-    """Seconds of the reducer of scikit-learn that streams, which sees no labels."""
+    """Return the seconds of IncrementalPCA, which also streams but sees no labels."""
     pca, adding = IncrementalPCA(K - 1), 0.0
     for X, _ in batches(n):
         begin = time.perf_counter()
@@ -61,9 +60,9 @@ def peer(n):
 def stream(name, sizes):
     make = REDUCERS[name]
     streamed(make, BATCH)  # warm
-    # The start costs as much as the rows do until there are some hundred thousand of them.
+    # Below some hundred thousand rows, fixed costs are as large as those of the rows.
     seconds = [min(streamed(make, n) for _ in range(3 if n < 1e5 else 1)) for n in sizes]
-    few = 3 * BATCH  # enough for the batches before and after one to be there
+    few = 3 * BATCH  # enough for several batches to be in memory at once
     peaks = [memory_added(lambda n=n: streamed(make, n)) for n in (few, sizes[-1])]
     return {
         "method": name,
@@ -76,7 +75,7 @@ def stream(name, sizes):
 
 
 def from_file(n):
-    """One fit on a mapped file over adding up the same rows from memory, and its memory."""
+    """Compare a fit on a memory-mapped file with partial_fit of the same rows."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "X")
         X = np.memmap(path, np.float32, "w+", shape=(n, P))
@@ -100,11 +99,11 @@ def from_file(n):
 
 
 def measurements(*, small):
-    """Every row of the kept result, as it is measured."""
+    """Yield the rows of the kept result."""
     sizes = (1_000, 10_000, 50_000) if small else (1_000, 10_000, 100_000, 1_000_000)
     yield from (stream(name, sizes) for name in REDUCERS)
     yield from_file(30_000 if small else 1_000_000)
 
 
 if __name__ == "__main__":
-    run("scale-rows", measurements, "threadpoolctl")
+    keep_or_try("scale-rows", measurements, "threadpoolctl")

@@ -1,8 +1,8 @@
-"""bibtex, tmc2007-500 and imdb from the reducer to the neighbours, beside other reductions.
+"""bibtex, tmc2007-500 and imdb, from the reducer to the predictions, beside other reductions.
 
 Run from the root of the project with the sets in ``SKML_KALDA_DATA``:
 ``python -m benchmarks.scale.sets``. Reducers are fitted on four fifths of the rows; MLkNN is
-fitted on at most 10,000 of them and asked about at most 2,000 of the rest, since its own cost
+fitted on at most 10,000 of them and predicts at most 2,000 of the rest, because its own cost
 grows with the square of the rows.
 """
 
@@ -14,8 +14,7 @@ from sklearn.decomposition import TruncatedSVD
 from sklearn.metrics import f1_score
 from sklearn.model_selection import train_test_split
 
-from benchmarks.scale._scale import run, stored
-from benchmarks.speed._measure import fastest, memory_added
+from benchmarks.common import fastest, keep_or_try, memory_added, stored
 from skml_kalda import MLkNN, MultiLabelKaLDA
 from skml_kalda.datasets import load_dataset
 
@@ -28,7 +27,7 @@ REDUCERS = {
 
 
 class Split:
-    """One split of a set, the same for all."""
+    """One split of a set, the same for all methods."""
 
     def __init__(self, name, rows=None):
         X, Y = load_dataset(name, return_X_y=True)
@@ -40,7 +39,7 @@ class Split:
         self.data = f"{name}, {X.shape[0]} x {X.shape[1]} sparse, K = {Y.shape[1]}"
 
     def predicted(self, reducer):
-        """Labels of the test rows by their neighbours."""
+        """Return the labels that MLkNN predicts for the test rows."""
         near, far = self.X[:10_000], self.X_test[:2_000]
         if reducer is not None:
             near, far = reducer.transform(near), reducer.transform(far)
@@ -65,7 +64,7 @@ def end_to_end(split, name):
 
 
 def measurements(*, small):
-    """Every row of the kept result, as it is measured."""
+    """Yield the rows of the kept result."""
     for name in ("bibtex", "tmc2007-500", "imdb"):
         split = Split(name, rows=1_000 if small else None)
         found = {method: end_to_end(split, method) for method in REDUCERS}
@@ -84,4 +83,4 @@ def measurements(*, small):
 
 
 if __name__ == "__main__":
-    run("scale-sets", measurements, "threadpoolctl")
+    keep_or_try("scale-sets", measurements, "threadpoolctl")

@@ -1,7 +1,7 @@
-"""The kept measurements of scale as tables: all in benchmarks/results/scale.md, some in docs.
+"""The kept measurements of scale as tables: all in results/scale.md, some in docs/scale.md.
 
 Run from the root of the project after the measurements: ``python -m benchmarks.scale.table``.
-A test keeps docs/scale.md and the kept results in agreement.
+A test checks that docs/scale.md shows the kept results.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import json
 from itertools import groupby
 from pathlib import Path
 
-from benchmarks.speed._measure import RESULTS
+from benchmarks.common import RESULTS, markdown_table
 
 PAGE = Path(__file__).parents[2] / "docs" / "scale.md"
 BEGIN, END = "<!-- measured: begin -->\n", "<!-- measured: end -->\n"
@@ -24,35 +24,36 @@ PARTS = {
 
 
 def kept(part):
-    """The rows of one kept measurement."""
+    """Return the rows of one kept measurement."""
     return json.loads((RESULTS / f"scale-{part}.json").read_text())["rows"]
 
 
 def cell(value):
-    """Three digits say enough of a ratio."""
+    """Write a value; a ratio has three digits."""
     if value is None:
         return "–"
     return f"{value:.3g}" if isinstance(value, float) else str(value)
 
 
 def markdown(rows):
-    """One table for each run of rows with the same columns."""
-    tables = []
-    for columns, group in groupby(rows, key=lambda row: tuple(row)):
-        lines = [columns, ["---"] * len(columns), *([cell(v) for v in r.values()] for r in group)]
-        tables.append("\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n")
+    """Write one table for each run of rows with the same columns."""
+    groups = groupby(rows, key=lambda row: tuple(row))
+    tables = [
+        markdown_table(columns, [[cell(value) for value in row.values()] for row in group])
+        for columns, group in groups
+    ]
     return "\n".join(tables)
 
 
 def picked(part, *columns):
-    """Some columns of the rows that have all of them."""
+    """Write some columns of the rows that have all of them."""
     names = ("method", "data", *columns)
     rows = [row for row in kept(part) if set(names) <= set(row)]
     return markdown([{name: row[name] for name in names} for row in rows])
 
 
 def summary():
-    """What docs/scale.md shows."""
+    """Write the tables of docs/scale.md."""
     memory = next(key for key in kept("rows")[0] if key.startswith("peak memory"))
     against = ("time / TruncatedSVD", "time / PLSRegression", "time / pymanopt")
     return "\n".join(
@@ -80,7 +81,7 @@ def summary():
 
 
 def with_summary(page):
-    """The page with the summary between its two marks."""
+    """Return the page with the summary between its two marks."""
     before, rest = page.split(BEGIN)
     return before + BEGIN + summary() + END + rest.split(END)[1]
 

@@ -12,10 +12,10 @@ from scipy import linalg, sparse
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.preprocessing import StandardScaler
 
-from benchmarks.speed._measure import fastest, keep, memory_added
+from benchmarks.common import exponent, fastest, keep, memory_added, stored
 from skml_kalda import MultiLabelKaLDA
-from skml_kalda._solvers import Stop, best_of
 from skml_kalda.datasets import load_dataset
+from skml_kalda.reducers.kalda.newton import Stop, best_of
 from tests.oracles import eigenbasis, pymanopt_maximum, scatters
 
 PROBLEMS = [
@@ -29,7 +29,7 @@ PROBLEMS = [
 
 
 def problem(name):
-    """S_b and S_t of a standardised set, scaled alike so that the largest is one."""
+    """Return S_b and S_t of a standardised set, divided by the norm of S_t."""
     X, Y = load_dataset(name, return_X_y=True)
     X, Y = StandardScaler().fit_transform(X), np.asarray(Y, dtype=float)
     S_b, S_t = scatters(X, Y[:, Y.any(axis=0)])
@@ -38,7 +38,7 @@ def problem(name):
 
 
 def paper_as_printed(S_b, S_t, G, tau=1e-3, iterations=200):
-    """The paper's iteration with p × p products, the sign mended, orthonormal at the end."""
+    """Run the paper's iteration with p × p products, its sign corrected; return J at the end."""
     for _ in range(iterations):
         A, C = S_b @ G, S_t @ G
         D = G.T @ C
@@ -51,7 +51,7 @@ def paper_as_printed(S_b, S_t, G, tau=1e-3, iterations=200):
 
 
 def optimum(name, k):
-    """Time to the optimum: ours over pymanopt's and over 200 iterations of the paper."""
+    """Compare the time to the optimum with pymanopt's and with 200 iterations of the paper."""
     S_b, S_t = problem(name)
     objective, U = eigenbasis(S_b, S_t)
     start = objective.lda_start(k)
@@ -84,7 +84,7 @@ def optimum(name, k):
 
 
 def closed_form(n=20_000, p=500, classes=20):
-    """A whole fit over the product and eigendecomposition that it cannot avoid."""
+    """Compare a whole fit with the product and eigendecomposition that it cannot avoid."""
     rng = np.random.default_rng(0)
     y = rng.integers(classes, size=n)
     X = rng.normal(size=(n, p)) + rng.normal(size=(classes, p))[y]
@@ -95,7 +95,7 @@ def closed_form(n=20_000, p=500, classes=20):
         ),
     }
     row = {"data": f"{n} x {p} dense, {classes} classes"}
-    # One peer at a time: the threads of SciPy's BLAS, which LDA calls, spin on into the next.
+    # One peer at a time: the threads of SciPy's BLAS keep spinning after LDA has returned.
     for name, peer in peers.items():
         fit = lambda: MultiLabelKaLDA(constraint="none").fit(X, y)  # noqa: E731
         seconds = fastest(repeats=15, fit=fit, peer=peer)
@@ -104,7 +104,7 @@ def closed_form(n=20_000, p=500, classes=20):
 
 
 def growth(sizes=(10_000, 20_000, 40_000, 80_000), p=200):
-    """Exponent of the time of a fit in the number of rows."""
+    """Return how the time of a fit grows with the number of rows."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(max(sizes), p))
     y = rng.integers(10, size=max(sizes))
@@ -112,16 +112,17 @@ def growth(sizes=(10_000, 20_000, 40_000, 80_000), p=200):
         str(n): (lambda n=n: MultiLabelKaLDA(constraint="none").fit(X[:n], y[:n])) for n in sizes
     }
     seconds = fastest(repeats=5, **tasks)
-    exponent = np.polyfit(np.log(sizes), np.log([seconds[str(n)] for n in sizes]), 1)[0]
-    return {"data": f"{min(sizes)}..{max(sizes)} x {p} dense", "exponent in n": exponent}
+    return {
+        "data": f"{min(sizes)}..{max(sizes)} x {p} dense",
+        "exponent in n": exponent(sizes, [seconds[str(n)] for n in sizes]),
+    }
 
 
 def imdb_memory():
-    """Peak memory of a fit on imdb over the CSR matrix."""
+    """Compare the peak memory of a fit on imdb with the CSR matrix."""
     X, Y = load_dataset("imdb", return_X_y=True)
     X, Y = sparse.csr_array(X, dtype=np.float64), sparse.csr_array(Y)
-    csr = X.data.nbytes + X.indices.nbytes + X.indptr.nbytes
-    square = X.shape[1] ** 2 * 8
+    csr, square = stored(X), X.shape[1] ** 2 * 8
     peak = memory_added(lambda: MultiLabelKaLDA().fit(X, Y))
     return {
         "data": f"imdb, {X.shape[0]} x {X.shape[1]} sparse, K = {Y.shape[1]}",
@@ -132,7 +133,7 @@ def imdb_memory():
 
 
 def measurements():
-    """Every row of the kept result, as it is measured."""
+    """Yield the rows of the kept result."""
     yield closed_form()
     yield growth()
     yield imdb_memory()

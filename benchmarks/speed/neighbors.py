@@ -2,14 +2,13 @@
 
     python -m benchmarks.speed.neighbors
 
-Both sides fit and predict the same data in turns; a ratio is of their best times. It is taken
-twice: by the clock on the wall with all cores, as a user waits for it, which needs a machine that
-does nothing else; and by the time of the processor with one thread on each side, which does not.
+Both sides fit and predict the same data in turns; a ratio compares their best times. It is taken
+twice: by wall-clock time with all cores, which needs an idle machine, and by processor time with
+one thread on each side, which does not.
 """
 
 from __future__ import annotations
 
-import json
 import os
 from time import perf_counter, process_time
 
@@ -20,14 +19,14 @@ from skmultilearn.adapt import MLkNN as FrameworkMLkNN
 from skmultilearn.problem_transform import BinaryRelevance
 from threadpoolctl import threadpool_limits
 
-from benchmarks.speed._measure import RESULTS, environment
+from benchmarks.common import RESULTS, keep, listed, markdown_table
 from skml_kalda import BinaryRelevanceKNN, MLkNN
 
 MLKNN = "MLkNN vs. scikit-multilearn-ng's"
 BR = "BinaryRelevanceKNN vs. BinaryRelevance(KNN)"
 
-# Rows to fit and to predict, features, labels, repeats, what is wanted. 103 features and 14
-# labels are those of yeast; 13 and 49 features are what a reducer leaves for 14 and 50 labels.
+# Rows to fit and to predict, features, labels, repeats, the ratio aimed at. yeast has 103 features
+# and 14 labels; a reducer leaves 13 and 49 features for 14 and 50 labels.
 CASES = [
     (MLKNN, 1200, 103, 14, 10, 30.0),
     (MLKNN, 1200, 50, 14, 10, 30.0),
@@ -42,16 +41,15 @@ CASES = [
 
 PAGE = """# Speed of the neighbour classifiers
 
-Fit, and predict as many rows again, with k = 10; best of the repeats, both sides in turns in one
-run. `ratio` is by the clock on the wall with all cores, `one_thread_ratio` by the time of the
-processor with one thread on each side. Both sides search the same neighbours with scikit-learn:
-that is nearly all of our time and bounds the ratio, the more so the more features there are. Up to
-15 features it is a tree that searches, which takes longer than brute force does with 103.
+Fit, then predict as many rows, with k = 10; best of the repeats, both sides in turns in one run.
+`ratio` compares wall-clock times with all cores, `one_thread_ratio` processor times with one thread
+on each side. Both sides search the same neighbours with scikit-learn. The search takes nearly all
+of our time and limits the ratio, more so with more features. With up to 15 features scikit-learn
+searches a tree, which takes longer than brute force with 103.
 
 Environment: {facts}.
 
-{table}
-"""
+{table}"""
 
 
 def pair(name):
@@ -61,7 +59,7 @@ def pair(name):
 
 
 def draw(n, p, n_labels):
-    """Draw Gaussian features whose labels, a quarter of them set, depend on them."""
+    """Draw Gaussian features and labels that depend on them; a quarter of the labels is set."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(2 * n, p))
     score = X @ rng.normal(size=(p, n_labels)) + rng.normal(size=(2 * n, n_labels))
@@ -108,26 +106,17 @@ def compare(name, n, p, n_labels, repeats, wanted):
 
 
 def markdown(result):
-    head = list(result["cases"][0])
-    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-    for case in result["cases"]:
-        cells = ("" if cell is None else str(cell) for cell in case.values())
-        lines.append("| " + " | ".join(cells) + " |")
-    facts = ", ".join(f"{key} {value}" for key, value in result["environment"].items())
-    return PAGE.format(facts=facts, table="\n".join(lines))
+    rows = result["rows"]
+    table = markdown_table(list(rows[0]), [list(map(str, row.values())) for row in rows])
+    return PAGE.format(facts=listed(result["environment"]), table=table)
 
 
 def main():
-    # Other work on the machine lengthens what runs on several cores more than what does not.
-    facts = environment("scikit-multilearn-ng") | {
-        "load at the start": round(os.getloadavg()[0], 1)
-    }
-    result = {"environment": facts, "cases": []}
-    for case in CASES:
-        result["cases"].append(compare(*case))
-        print(result["cases"][-1], flush=True)
-    (RESULTS / "speed_neighbors.json").write_text(json.dumps(result, indent=2) + "\n")
-    (RESULTS / "speed_neighbors.md").write_text(markdown(result))
+    # Other work on the machine slows down multi-threaded code more than single-threaded code.
+    load = {"load at the start": round(os.getloadavg()[0], 1)}
+    rows = (compare(*case) for case in CASES)
+    result = keep("speed-neighbors", rows, "scikit-multilearn-ng", **load)
+    (RESULTS / "speed-neighbors.md").write_text(markdown(result), "utf-8")
 
 
 if __name__ == "__main__":

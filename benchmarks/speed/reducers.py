@@ -10,10 +10,10 @@ import numpy as np
 from scipy import linalg, sparse
 from threadpoolctl import threadpool_limits
 
-from benchmarks.speed._measure import fastest, keep, memory_added
+from benchmarks.common import fastest, keep, memory_added, stored
 from skml_kalda import CCA, LDA, MDDM, MLDA, MLLS, MLR, OCM, OPLS, RLDA
-from skml_kalda._labels import indicator
-from skml_kalda._scatter import scatter_of
+from skml_kalda._core.labels import indicator
+from skml_kalda._core.scatter import scatter_of
 
 DENSE = [LDA(), MLDA(), RLDA(), OPLS(), CCA(), MDDM(projection="f")]
 SPARSE = [RLDA(), MLDA(ridge=0.1), OPLS(ridge=0.1), CCA(ridge=0.1), MLR(), MLLS(), MDDM(), OCM()]
@@ -27,7 +27,7 @@ def dense_data(n=4_000, p=2_000, K=10):
 
 
 def eigenproblem(reducer, X, Y):
-    """A and B of the method, by dense products."""
+    """Return A and B of the method, from dense products."""
     if isinstance(reducer, (LDA, MLDA, RLDA)):
         rho, n_k = Y.sum(axis=1), Y.sum(axis=0)
         X = X - rho @ X / rho.sum()
@@ -45,7 +45,7 @@ def eigenproblem(reducer, X, Y):
 
 
 def against_dense(reducer, X, Y):
-    """The dense solver over ours, without and with the products before it."""
+    """Compare the dense solver with ours, without and with the products before it."""
     p, k = X.shape[1], Y.shape[1] - 1
     A, B = eigenproblem(reducer, X, Y)
     scatter = scatter_of(X, *reducer._weigh(X, indicator(Y).matrix, np.ones(len(X))))
@@ -71,9 +71,9 @@ def against_dense(reducer, X, Y):
 
 
 def sparse_data(n, p, K=20, words=50):
-    """Counts of words: frequent and rare ones, each label with some of its own."""
+    """Make word counts: frequent and rare words, and some that belong to one label."""
     rng = np.random.default_rng(0)
-    # By position: SciPy 1.15 has given the last argument another name.
+    # By position: SciPy 1.15 renamed the last argument.
     Y = sparse.csr_array(sparse.random(n, K, 0.1, "csr", None, rng))
     Y.data[:] = 1
     frequency = 1 / np.arange(1, p + 1)
@@ -87,8 +87,8 @@ def sparse_data(n, p, K=20, words=50):
 
 
 def on_sparse(reducer, X, Y):
-    """Peak memory of a fit over the data, and its time over one product with S_t."""
-    csr = X.data.nbytes + X.indices.nbytes + X.indptr.nbytes
+    """Compare the peak memory of a fit with the data, and its time with one product with S_t."""
+    csr = stored(X)
     peak = memory_added(lambda: reducer.fit(X, Y))
     V = np.ones((X.shape[1], Y.shape[1]))
     seconds = fastest(repeats=2, fit=lambda: reducer.fit(X, Y), product=lambda: X.T @ (X @ V))
@@ -102,7 +102,7 @@ def on_sparse(reducer, X, Y):
 
 
 def measurements():
-    """Every row of the kept result, as it is measured."""
+    """Yield the rows of the kept result."""
     data = dense_data()
     yield from (against_dense(reducer, *data) for reducer in DENSE)
     for n, p in [(20_000, 10_000), (40_000, 20_000)]:

@@ -13,7 +13,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
-from benchmarks.speed._measure import fastest, keep
+from benchmarks.common import fastest, keep
 from skml_kalda import (
     BinaryRelevanceKNN,
     KernelKaLDA,
@@ -41,7 +41,7 @@ def grid_search(reducer, classifier, grid):
 
 
 def compared(title, ours, plain, grid, repeats):
-    """Time of ours over that of a grid search with either classifier, and how they agree."""
+    """Compare our time with a grid search with either classifier, and the scores found."""
     X, Y = load_dataset("yeast", return_X_y=True)
     X = StandardScaler().fit_transform(X)
     candidates = int(np.prod([len(values) for values in grid.values()]))
@@ -64,7 +64,7 @@ def compared(title, ours, plain, grid, repeats):
 
 
 def measurements():
-    """Every row of the kept result, as it is measured."""
+    """Yield the rows of the kept result."""
     for neighbors in (NEIGHBORS, [10]):
         grid = {"shrinkage": SHRINKAGES, "n_components": SIZES, "n_neighbors": neighbors}
         ours = MultiLabelKaLDACV(SIZES, shrinkages=SHRINKAGES, n_neighbors=neighbors)
@@ -82,7 +82,7 @@ def measurements():
             n_landmarks=300,
             random_state=0,
         )
-        # The peer takes minutes: once is enough for a ratio that is so far from one fifth.
+        # The peer takes minutes. One run is enough: the ratio is far from one fifth.
         yield compared("rbf, 300 landmarks", ours, plain, grid, repeats=1)
 
 
