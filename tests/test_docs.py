@@ -1,7 +1,12 @@
 """The pages say what the kept measurements and the tree say."""
 
 import json
+import re
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
+
+import pytest
 
 from benchmarks.common import RESULTS
 from benchmarks.scale.dask_blocks import MARKS, NAME, PAGE, page_part
@@ -46,3 +51,41 @@ def test_every_path_in_the_tree_exists():
 def test_every_folder_of_the_package_is_in_the_tree():
     packages = {path.parent for path in (ROOT / "skml_kalda").rglob("__init__.py")}
     assert not packages - named_in_the_tree()
+
+
+PUBLIC = (
+    *("skml_kalda", "skml_kalda.bench", "skml_kalda.datasets", "skml_kalda.framework"),
+    *(
+        "skml_kalda.inspection",
+        "skml_kalda.metrics",
+        "skml_kalda.model_selection",
+        "skml_kalda.onnx",
+    ),
+)
+
+
+def test_the_reference_lists_every_public_name_and_no_other():
+    page = (ROOT / "docs" / "reference" / "index.md").read_text("utf-8")
+    listed = re.findall(r"^   ((?:\w+\.)?\w+)$", page, flags=re.MULTILINE)
+    modules = [import_module(name) for name in PUBLIC]
+    public = {
+        f"{module.__name__}.{name}".removeprefix("skml_kalda.")
+        for module in modules
+        for name in module.__all__
+        if not isinstance(getattr(module, name), ModuleType)
+    }
+    assert len(public) > 50
+    assert sorted(listed) == sorted(public)
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_every_public_name_has_an_example(name):
+    module = import_module(name)
+    objects = {name: getattr(module, name) for name in module.__all__}
+    for name, found in objects.items():
+        if not isinstance(found, ModuleType) and not issubclass_of_exception(found):
+            assert ">>> " in (found.__doc__ or ""), name
+
+
+def issubclass_of_exception(found):
+    return isinstance(found, type) and issubclass(found, Exception)
