@@ -1,6 +1,7 @@
 """Configuration of the documentation site.
 
-Build it from the root: ``sphinx-build -W docs build/docs``. It needs the extra "docs" and no network.
+Build it from the root: ``sphinx-build -W docs build/docs``. It needs the extra "docs", and no
+network.
 """
 
 import os

@@ -25,7 +25,7 @@ X_train, X_test, y_train, y_test = multilabel_train_test_split(
 )
 
 # %%
-# Fit the three on the other songs, and draw each held-out song as a pie with a wedge for each label.
+# Fit the three on the other songs, and draw each held-out song as a pie, a wedge for each label.
 reducers = {
     "PCA (no labels)": PCA(2),
     "MultiLabelKaLDA (linear)": MultiLabelKaLDA(2, constraint="none"),

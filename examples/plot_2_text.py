@@ -40,8 +40,9 @@ train, test = slice(0, 1000), slice(1000, n_texts)
 print(f"{X.shape[0]} texts, {X.shape[1]} words, {X.nnz / X.shape[0]:.0f} different words per text")
 
 # %%
-# Tf-idf makes rows of unit length. Then neighbours by the angle: on all words, on the leading singular directions,
-# and on the directions of kaLDA. The ten nearest texts vote, nearer ones with more weight.
+# Tf-idf makes rows of unit length. Then neighbours by the angle: on all words, on the leading
+# singular directions, and on the directions of kaLDA. The ten nearest texts vote, nearer ones with
+# more weight.
 steps = {
     "all words": [],
     "TruncatedSVD": [TruncatedSVD(n_tags - 1, random_state=0)],

@@ -47,6 +47,6 @@ plt.show()
 
 # %%
 # The linear map finds "right" and nothing else: the mean of all near points and the mean of all far
-# points are the same. The kernel unrolls the rings. The price: its functions cannot be read like the
-# loadings of a linear map, and a fit costs more. Real data lie between these extremes; the page
-# "Which one do I use?" has the measurements.
+# points are the same. The kernel unrolls the rings. The price: its functions cannot be read like
+# the loadings of a linear map, and a fit costs more. Real data lie between these extremes; the
+# page "Which one do I use?" has the measurements.

@@ -56,5 +56,5 @@ for axis, (name, kernel) in zip(axes, kernels.items(), strict=True):
 plt.show()
 
 # %%
-# Noise blurs the kernel of the data. After kaLDA three clear blocks are left. The label kernel is not
-# centred, so an alignment of 1 is out of reach: the most that three classes allow is √(2/3) = 0.82.
+# Noise blurs the kernel of the data. After kaLDA three clear blocks are left. The label kernel is
+# not centred, so an alignment of 1 is out of reach: three classes allow √(2/3) = 0.82 at most.

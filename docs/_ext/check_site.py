@@ -62,7 +62,5 @@ def _has_target(url: str, path: Path, pages: dict[Path, Page]) -> bool:
 
 if __name__ == "__main__":
     found = problems(Path(sys.argv[1]).resolve())
-    print(
-        "\n".join(found) or "every internal link has a target, and nothing is loaded from outside"
-    )
+    print("\n".join(found) or "every internal link has a target; nothing is loaded from outside")
     sys.exit(bool(found))

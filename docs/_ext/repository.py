@@ -1,7 +1,7 @@
 """Links into the repository: ``{test}`tests/x.py::test_y` `` and ``{file}`path` ``.
 
-A link to a test or a file that does not exist is a warning, and so fails the build. Relative links of
-a page that leave ``docs`` lead to the repository too, so that a page reads the same on both sites.
+A link to a test or a file that does not exist is a warning, and so fails the build. Relative
+links of a page that leave ``docs`` lead to the repository too, so that a page reads the same there.
 """
 
 import ast
