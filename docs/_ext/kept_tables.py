@@ -117,6 +117,88 @@ def tuned_certainty() -> str:
     lines = []
     for score, title in F1.items():
         ranking = rank_methods(_means("tuned", score))
+        lines.append(
+            f"- By {title}, Friedman's test over the {ranking.n_datasets} sets has "
+            f"p = {ranking.p_value:.2g}. Two mean ranks that are less than "
+            f"{ranking.critical_difference:.1f} apart cannot be told apart (Nemenyi, 5 %)."
+        )
+    return "\n".join(lines) + "\n"
+
+
+@part
+def defaults() -> str:
+    """Every reducer with its defaults, against no reduction."""
+    rows = json_rows("defaults")
+    sets = list(dict.fromkeys(row["dataset"] for row in rows))
+    methods = list(dict.fromkeys(row["method"] for row in rows))
+    score = {(row["method"], row["dataset"]): row for row in rows}
+    lines = [
+        [label(method), *(_default_cell(score.get((method, name))) for name in sets)]
+        for method in methods
+    ]
+    return table(["macro F1", *sets], lines)
+
+
+def _default_cell(row: dict[str, Any] | None) -> str:
+    if row is None:
+        return "–"
+    return f"{row['macro_f1']:.3f}" + (" ↓" if row.get("below") else "")
+
+
+def _paper_scores(plan: str, classifier: str) -> str:
+    found = score_table(kept_run(plan))
+    found = found[(found["classifier"] == classifier) & (found["dimension"] == 0)]
+    methods = list(dict.fromkeys(found["method"]))
+    rows = []
+    for name, lines in found.groupby("dataset", sort=False):
+        by_method = lines.set_index("method").reindex(methods)
+        rows.append([str(name), *map(_paper_cell, by_method["mean"], by_method["paper"])])
+    return table([f"accuracy, {classifier}", *map(label, methods)], rows)
+
+
+def _paper_cell(ours: float, paper: float) -> str:
+    if pd.isna(ours):
+        return "–"
+    return f"{ours:.4f}" if pd.isna(paper) else f"{ours:.4f} ({paper:.4f})"
+
+
+def _agreement(plan: str) -> str:
+    found = agreement(kept_run(plan))
+    return table(list(found.columns), found.to_numpy().tolist())
+
+
+@part
+def paper_multilabel() -> str:
+    """The paper's multi-label accuracies beside ours."""
+    return _paper_scores("multilabel", "1-NN")
+
+
+@part
+def paper_multilabel_verdict() -> str:
+    """Which method is best on each multi-label set, in the paper and here."""
+    return _agreement("multilabel")
+
+
+@part
+def paper_singlelabel() -> str:
+    """The paper's single-label accuracies beside ours."""
+    return _paper_scores("singlelabel", kept_run("singlelabel").plan.classifiers[0])
+
+
+@part
+def paper_singlelabel_verdict() -> str:
+    """Which method is best on each single-label set, in the paper and here."""
+    return _agreement("singlelabel")
+
+
+@part
+def paper_splits() -> str:
+    """How far the choice of splits moves the scores."""
+    results = kept_run("splits")
+    frame = results.frame()
+    lines = []
+    for (name, method), rows in frame.groupby(["dataset", "method"], sort=False):
+        means = rows.groupby("repeat")["macro_f1"].mean()
         lines.append([name, method, *_spread(means)])
     return table(["data set", "method", "splits", "macro F1", "sd", "lowest", "highest"], lines)
 
@@ -132,7 +214,6 @@ def datasets() -> str:
     rows = []
     for name in manifest_names():
         about = read_manifest(name)
-        rows.append(
-            [f"`{name}`", about.title, about.n, about.p, about.K, about.origin, about.licence]
-        )
+        sizes = about.n, about.p, about.K
+        rows.append([f"`{name}`", about.title, *sizes, about.origin, about.licence])
     return table(["name", "data", "rows", "features", "labels", "where from", "licence"], rows)
