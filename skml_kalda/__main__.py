@@ -29,7 +29,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if command in ("-h", "--help"):
         print(_USAGE)
         return 0
-    if command == "--version":
+    if "--version" in (command, *others[:1]):
         print(f"skml-kalda {__version__}")
         return 0
     if command not in _COMMANDS:

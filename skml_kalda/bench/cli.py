@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from skml_kalda import __version__
 from skml_kalda.bench.extra import check_extra
 from skml_kalda.bench.methods import method_names
 from skml_kalda.bench.own_data import describe_files, own_plan
@@ -66,7 +65,7 @@ def _plain_streams() -> Iterator[None]:
 
 def _with_command(argv: Sequence[str]) -> list[str]:
     """Put the command first, with the words that follow it; without any it is run."""
-    if argv and argv[0] in ("-h", "--help", "--version"):
+    if argv and argv[0] in ("-h", "--help"):
         return list(argv)
     for place, word in enumerate(argv):
         if word in _COMMANDS and (place == 0 or argv[place - 1] not in _WITH_ONE_VALUE):
@@ -83,7 +82,6 @@ def _parser(prog: str) -> argparse.ArgumentParser:
         description="Compare methods, on the paper's data sets or on your own data. Without a "
         "command: run.",
     )
-    parser.add_argument("--version", action="version", version=f"skml-kalda {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     _add_run(commands.add_parser("run", help="run a plan, or what is left of it"))
     command = commands.add_parser("list", help="list plans, methods and the runs in a folder")

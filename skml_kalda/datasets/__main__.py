@@ -8,7 +8,6 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from skml_kalda import __version__
 from skml_kalda.datasets.arff.read import load_arff
 from skml_kalda.datasets.arff.write import save_arff
 from skml_kalda.datasets.fetch import fetch
@@ -33,7 +32,6 @@ def main(argv: Sequence[str] | None = None, prog: str = "python -m skml_kalda.da
 
 def _parser(prog: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog, description="Data sets.")
-    parser.add_argument("--version", action="version", version=f"skml-kalda {__version__}")
     _add_home(parser, None)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     command = commands.add_parser("list", help="list the data sets and where they are")
