@@ -75,7 +75,7 @@ class NeighborCountClassifier(MLClassifierBase, metaclass=ABCMeta):
         self
             The fitted classifier.
         """
-        self._label_cache, classes, is_matrix = indicator(y)
+        self._label_cache, classes, is_matrix, _ = indicator(y)
         X = canonical(validate_data(self, X, accept_sparse="csr"))
         check_consistent_length(X, self._label_cache)
         self._num_instances, self._num_labels = self._label_cache.shape

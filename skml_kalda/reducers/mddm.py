@@ -131,6 +131,9 @@ class MDDM(GeneralizedReducer):
     def _needs_all_rows(self) -> str | None:
         return None if self._is_linear() else "a label kernel needs all rows at once."
 
+    def _needs_known_labels(self) -> str | None:
+        return None if self._is_linear() else "a label kernel compares whole rows of labels"
+
     def _is_linear(self) -> bool:
         return isinstance(self.label_kernel, str)
 

@@ -25,9 +25,11 @@ MATRIX_FORMS = {
 
 @pytest.mark.parametrize("form", MATRIX_FORMS)
 def test_every_form_of_indicator_matrix_is_the_same(form):
-    matrix, classes, is_matrix = indicator(MATRIX_FORMS[form])
+    matrix, classes, is_matrix, unknown = indicator(MATRIX_FORMS[form])
     np.testing.assert_array_equal(matrix.toarray(), Y)
-    np.testing.assert_array_equal(classes, [0, 1, 2])
+    names = list("abc") if form == "DataFrame" else [0, 1, 2]
+    np.testing.assert_array_equal(classes, names)
+    assert unknown is None
     assert matrix.nnz == Y.sum()
     assert is_matrix
 
@@ -38,7 +40,7 @@ def test_every_form_of_indicator_matrix_is_the_same(form):
     ids=["str", "int", "bool", "Series"],
 )
 def test_class_labels_become_one_column_each(y):
-    matrix, classes, is_matrix = indicator(y)
+    matrix, classes, is_matrix, _ = indicator(y)
     np.testing.assert_array_equal(matrix.toarray(), [[0, 1], [1, 0], [0, 1]])
     np.testing.assert_array_equal(classes, np.unique(y))
     assert not is_matrix
@@ -65,7 +67,7 @@ def test_the_caller_keeps_its_matrix():
         (Y - 1, "contains -1"),
         (sparse.csr_array(2 * Y), "contains 2"),
         (sparse.coo_array(([1, 1], ([0, 0], [0, 0])), shape=(2, 2)), "contains 2"),
-        (np.where(Y, np.nan, 0), "contains nan"),
+        (np.where(Y, np.nan, 0), "unknown labels .NaN. in the columns .0, 2."),
         (Y.astype(str), "contains '"),
         ([["a", "b"], ["c"]], "different lengths.*MultiLabelBinarizer"),
         (np.zeros((2, 2, 2)), "3 dimensions"),
