@@ -92,13 +92,13 @@ class FirstRows:
         return cls((rows._replace(X=rows.X.copy()),))
 
     def __add__(self, other: FirstRows) -> FirstRows:
-        check_same_columns(self._columns, other._columns)
-        return FirstRows(self.parts + other.parts)
-
-    @property
-    def _columns(self) -> int | None:
-        Y = self.parts[0].Y
-        return None if Y is None else Y.columns
+        parts = self.parts + other.parts
+        labels = [part.Y for part in parts if part.Y is not None]
+        for Y in labels[1:]:
+            check_same_columns(labels[0].columns, Y.columns)
+        if labels and labels[0].is_matrix:
+            reduce(same_names, (Y.classes for Y in labels))
+        return FirstRows(parts)
 
     @property
     def n_weighted(self) -> int:

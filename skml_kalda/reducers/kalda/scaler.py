@@ -47,7 +47,7 @@ class AlignmentScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     scale_ : ndarray of shape (n_features_in_,)
         Factor that each feature is multiplied by.
     classes_ : ndarray
-        The classes seen: labels, or column indices of an indicator matrix.
+        The classes seen: labels, or the columns of `y`, by name if it has names.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
