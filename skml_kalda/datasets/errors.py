@@ -16,6 +16,12 @@ class DatasetError(Exception):
         The file.
     line : int, optional
         The line, counted from 1.
+
+    Examples
+    --------
+    >>> from skml_kalda.datasets import ArffError, DatasetError, FetchError
+    >>> issubclass(ArffError, DatasetError) and issubclass(FetchError, DatasetError)
+    True
     """
 
     def __init__(
@@ -59,4 +65,11 @@ class TableError(DatasetError, ValueError):
 
 
 class FetchError(DatasetError, OSError):
-    """A data set is not here and could not be downloaded. See `DatasetError` for the parameters."""
+    """A data set is not here and could not be downloaded. See `DatasetError` for the parameters.
+
+    Examples
+    --------
+    >>> from skml_kalda.datasets import FetchError
+    >>> print(FetchError("no connection", path="bibtex.arff"))
+    bibtex.arff: no connection
+    """

@@ -53,6 +53,16 @@ def figure(results: Results, name: str | None = None, *, score: str = "accuracy"
     -------
     matplotlib.figure.Figure
         The figure.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from skml_kalda.bench import figure, run
+    >>> from skml_kalda.bench.plan import Plan
+    >>> plan = Plan("mine", "Mine", datasets=("emotions",), methods=("MLDA",), folds=2)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     drawn = figure(run(plan, folder), score="macro_f1")
+    >>> drawn.savefig("scores.svg")  # doctest: +SKIP
     """
     names = figure_names(results)
     if not names:

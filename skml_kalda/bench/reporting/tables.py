@@ -33,6 +33,17 @@ def table(results: Results, score: str = "accuracy") -> pd.DataFrame:
         For each data set, classifier, method and dimension (0 means K - 1), in the order of the
         plan: the mean, the standard deviation over the folds, their number, the published value
         and our mean minus it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from skml_kalda.bench import run, table
+    >>> from skml_kalda.bench.plan import Plan
+    >>> plan = Plan("mine", "Mine", datasets=("emotions",), methods=("OCM", "MLDA"), folds=2)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     found = table(run(plan, folder), "macro_f1")
+    >>> list(found["method"]), list(found.columns[-4:])
+    (['OCM', 'MLDA'], ['sd', 'folds', 'paper', 'difference'])
     """
     check_name("score", score, SCORES)
     frame = results.frame()

@@ -143,6 +143,18 @@ def read_results(path: str | PathLike[str]) -> Results:
     UserWarning
         If lines of the file are damaged. They are left out, so the next run measures their
         cells again. A partial last line, which a killed run leaves, is no damage.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from skml_kalda.bench import read_results, run
+    >>> from skml_kalda.bench.plan import Plan
+    >>> plan = Plan("mine", "Mine", datasets=("emotions",), methods=("OCM", "MLDA"), folds=2)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = run(plan, folder)
+    ...     results = read_results(folder)
+    >>> results.plan.name, len(results.ok), results.missing
+    ('mine', 4, 0)
     """
     path = Path(path)
     path = path / FILE_NAME if path.is_dir() else path
