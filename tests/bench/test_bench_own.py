@@ -16,7 +16,7 @@ from sklearn.model_selection import KFold
 from sklearn.preprocessing import StandardScaler
 
 from skml_kalda import __version__
-from skml_kalda.__main__ import main as command
+from skml_kalda.cli import main as command
 from skml_kalda.bench import read_results, run
 from skml_kalda.bench.cli import _with_command, main
 from skml_kalda.bench.methods import make_estimator
@@ -208,7 +208,7 @@ def test_options_may_come_before_the_command():
 
 def test_one_command_for_bench_and_data(capsys):
     scripts = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())
-    assert scripts["project"]["scripts"] == {"skml-kalda": "skml_kalda.__main__:main"}
+    assert scripts["project"]["scripts"] == {"skml-kalda": "skml_kalda.cli:main"}
     for words in (["--version"], ["bench", "--version"], ["data", "--version"]):
         assert command(words) == 0
         assert capsys.readouterr().out == f"skml-kalda {__version__}\n"

@@ -38,7 +38,3 @@ def main(argv: Sequence[str] | None = None) -> int:
     module, _ = _COMMANDS[command]
     status: int = import_module(module).main(others, prog=f"skml-kalda {command}")
     return status
-
-
-if __name__ == "__main__":
-    sys.exit(main())
