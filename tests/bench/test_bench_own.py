@@ -16,12 +16,12 @@ from sklearn.model_selection import KFold
 from sklearn.preprocessing import StandardScaler
 
 from skml_kalda import __version__
-from skml_kalda.cli import main as command
 from skml_kalda.bench import read_results, run
 from skml_kalda.bench.cli import _with_command, main
 from skml_kalda.bench.methods import make_estimator
 from skml_kalda.bench.own_data import describe_files, own_plan
 from skml_kalda.bench.plan import Plan, read_plan
+from skml_kalda.cli import main as command
 
 OWN = """
 from sklearn.decomposition import PCA
