@@ -195,7 +195,7 @@ def iterative_train_test_split(
     from sklearn.model_selection._split import _validate_shuffle_split
 
     X, y = indexable(X, y)
-    Y = indicator(y).matrix
+    Y = indicator(y, allow_unknown=True).matrix
     n_train, n_test = _validate_shuffle_split(Y.shape[0], test_size, None)
     train, test = stratified_split(Y, n_train, n_test, check_random_state(random_state))
     X_train, X_test = _safe_indexing(X, train), _safe_indexing(X, test)
