@@ -4,42 +4,55 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+from scipy import linalg
 from sklearn.exceptions import ConvergenceWarning
 
 from skml_kalda._core.arrays import Array
 
-CG_TOL = 1e-12
+Product: TypeAlias = Callable[[Array], Array]
+
 CG_MAX_ITER = 1000
 # Numbers in the arrays of one block of columns, 256 MB: a thousand classes take turns.
 _WORK = 2**25
+# What single precision reaches before its residual is computed anew in double precision.
+_SINGLE_TOL = 1e-5
+
+
+class System(NamedTuple):
+    """The matrix A + γI, for symmetric A without negative eigenvalues."""
+
+    product: Product
+    """V -> A V, in double precision."""
+    ridge: float
+    """γ ≥ 0. Without a ridge and a preconditioner the solution has least norm."""
+    shape: tuple[int, int]
+    """Shape of the data behind A, which decides how many columns are solved for at a time."""
+    rough: Product | None = None
+    """V -> A V, in single precision; None if all must be computed in double precision."""
+    inverse: Array | None = None
+    """Diagonal preconditioner, shape (m, 1)."""
 
 
 def solve(
-    product: Callable[[Array], Array],
-    right: Array,
-    shape: tuple[int, int],
-    *,
-    ridge: float,
-    inverse: Array | None = None,
-    max_iter: int | None = None,
+    system: System, right: Array, tol: float, max_iter: int | None = None
 ) -> tuple[Array, bool]:
-    """Solve (A + γI) W = right to a relative residual of 1e-12, some columns at a time.
+    """Solve (A + γI) W = right, some columns at a time.
+
+    Iterations in single precision, each half as long as in double precision, are refined: the
+    residual is computed in double precision, and solved for again. Where that does not gain a
+    digit, because A is ill-conditioned, double precision takes over.
 
     Parameters
     ----------
-    product : callable
-        V -> A V, for symmetric A without negative eigenvalues.
+    system : System
+        The matrix.
     right : array of shape (m, q)
         Right-hand sides.
-    shape : (int, int)
-        Shape of the data behind A, which decides how many columns are solved for at a time.
-    ridge : float
-        γ ≥ 0. Without a ridge and a preconditioner the solution has least norm.
-    inverse : array of shape (m, 1), optional
-        Diagonal preconditioner.
+    tol : float
+        Residual of a column at most, relative to its right-hand side.
     max_iter : int, optional
         Number of products at most.
 
@@ -50,10 +63,10 @@ def solve(
     converged : bool
         Whether the residual is as small as wanted.
     """
-    max_iter = CG_MAX_ITER if max_iter is None else max_iter
+    left = CG_MAX_ITER if max_iter is None else max_iter
     W, converged = np.empty_like(right), True
-    for columns in column_blocks(shape, right.shape[1]):
-        W[:, columns], done = _solve_block(product, ridge, right[:, columns], inverse, max_iter)
+    for columns in column_blocks(system.shape, right.shape[1]):
+        W[:, columns], done = _refined(system, right[:, columns], tol, left)
         converged &= done
     return W, converged
 
@@ -112,20 +125,64 @@ def solve_dual(
     return U
 
 
-def _solve_block(
-    product: Callable[[Array], Array],
-    ridge: float,
+def _refined(system: System, right: Array, tol: float, max_iter: int) -> tuple[Array, bool]:
+    start = linalg.norm(right, axis=0)
+    W, residual, reached = np.zeros_like(right), right, 1.0
+    while system.rough is not None and max_iter > 0:
+        # Half of what is wanted: the residual of the iteration is not quite the true one.
+        aim = max(tol / reached / 2, _SINGLE_TOL)
+        step, used = _single(system, residual, aim, max_iter)
+        W += step
+        residual = right - system.product(W)
+        residual -= system.ridge * W
+        max_iter -= used
+        before, reached = reached, _largest(ratio(linalg.norm(residual, axis=0), start))
+        if reached <= tol:
+            return W, True
+        if not reached < before / 10:
+            if reached > before:  # start again, from where it was better
+                W -= step
+                residual = right - system.product(W) - system.ridge * W
+            break
+    limit = tol * start
+    step, used = _iterate(system.product, system.ridge, residual, limit, system.inverse, max_iter)
+    return np.add(W, step, out=W), used <= max_iter
+
+
+def _largest(sizes: Array) -> float:
+    return float(np.max(sizes, initial=0.0))
+
+
+def _single(system: System, right: Array, aim: float, max_iter: int) -> tuple[Array, int]:
+    """Solve in single precision, on columns of unit length, so that nothing overflows."""
+    assert system.rough is not None
+    scale = linalg.norm(right, axis=0)
+    unit = (right * ratio(np.ones_like(scale), scale)).astype(np.float32)
+    inverse = None if system.inverse is None else system.inverse.astype(np.float32)
+    limit = np.full(len(scale), aim)
+    W, used = _iterate(system.rough, np.float32(system.ridge), unit, limit, inverse, max_iter)
+    return W * scale, used
+
+
+def _iterate(
+    product: Product,
+    ridge: float | np.float32,
     right: Array,
+    limit: Array,
     inverse: Array | None,
     max_iter: int,
-) -> tuple[Array, bool]:
+) -> tuple[Array, int]:
+    """Iterate until every residual is within its limit; return also the number of products.
+
+    More than `max_iter` of them means that some residual is not.
+    """
     # In place: fresh memory for every vector would cost more than the products.
     W, residual, work = np.zeros_like(right), right.copy(), np.empty_like(right)
     direction = residual.copy() if inverse is None else inverse * residual
-    size = start = dots(residual, direction)
-    for _ in range(max_iter):
-        if np.all(size <= CG_TOL**2 * start):
-            return W, True
+    size = dots(residual, direction)
+    for used in range(max_iter):
+        if np.all(dots(residual, residual) <= limit**2):
+            return W, used
         image = product(direction)
         image += np.multiply(ridge, direction, out=work)
         step = ratio(size, dots(direction, image))
@@ -135,7 +192,8 @@ def _solve_block(
         before, size = size, dots(residual, ahead)
         direction *= ratio(size, before)
         direction += ahead
-    return W, False
+    done = np.all(dots(residual, residual) <= limit**2)
+    return W, max_iter if done else max_iter + 1
 
 
 def column_blocks(shape: tuple[int, int], q: int) -> Iterator[slice]:
