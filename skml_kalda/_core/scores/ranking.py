@@ -12,7 +12,7 @@ from skml_kalda._core.arrays import Array
 
 
 def ranked_gain(Y: sparse.csr_array, scores: Any, discount: Array) -> Array:
-    """Σ over ranks r ≤ k of discount_r · [the label at rank r is true], for each row.
+    """Return Σ over ranks r ≤ k of discount_r · [the label at rank r is true], for each row.
 
     Parameters
     ----------
@@ -37,9 +37,9 @@ def ranked_gain(Y: sparse.csr_array, scores: Any, discount: Array) -> Array:
 
 
 def covering_rank(Y: sparse.csr_array, scores: Any) -> NDArray[np.intp]:
-    """Rank of the lowest true label of each row, after all labels that are equal to it.
+    """Return the rank of the lowest true label of each row, below all labels of equal score.
 
-    Zero for rows without labels. Parameters as of `ranked_gain`.
+    Zero for rows without labels. The parameters are those of `ranked_gain`.
     """
     rows, labels = Y.nonzero()
     lowest = np.full(Y.shape[0], np.inf)
@@ -73,7 +73,7 @@ class _Ties(NamedTuple):
 
 
 def _dense_ties(Y: sparse.csr_array, scores: NDArray[Any], k: int) -> _Ties:
-    """Ties of the k highest scores of each row, and of those equal to the lowest of them."""
+    """Return the ties of the k highest scores of each row, and of scores equal to the lowest."""
     place = max(scores.shape[1] - k, 0)
     lowest = np.partition(scores, place, axis=1)[:, [place]]
     rows, labels = np.nonzero(scores >= lowest)
