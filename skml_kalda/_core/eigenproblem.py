@@ -47,8 +47,9 @@ def generalized_eigenpairs(scatter: AnyScatter, L: Array, ridge: float) -> Eigen
         γ ≥ 0.
     """
     L = L @ varying(L.T @ scatter.label_scatter @ L)
-    pairs = _exact if scatter.has_spectrum else _best_within
-    values, G = pairs(scatter, L, ridge)
+    values, G = (
+        _exact(scatter, L, ridge) if scatter.has_spectrum else _best_within(scatter, L, ridge)
+    )
     return Eigenpairs(values, resolve_ties(values, G, -G, values.max(initial=0.0)))
 
 

@@ -124,9 +124,7 @@ class BaseReducer(SupervisedReducer):
         check_squares(scatter, getattr(self, "feature_names_in_", None))
         if scatter.is_constant:
             raise no_direction(type(self).__name__, RANK_OF_DATA)
-        scatter = replace(
-            scatter.cleaned(), rows_once=self._counts_rows_once, tol=self.tol
-        )
+        scatter = replace(scatter.cleaned(), rows_once=self._counts_rows_once, tol=self.tol)
         G, attributes = self._directions(scatter)
         components = np.array(G.T, dtype=dtype, order="C")
         components *= signs(G).astype(dtype)[:, None]

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from scipy import sparse
+from scipy import linalg, sparse
 from scipy.sparse.linalg import LinearOperator
 
 from skml_kalda._core.arrays import Array
@@ -47,7 +47,8 @@ class CentredRows(LinearOperator):
     def _rmatmat(self, U: Array) -> Array:
         U = self._root * U
         product: Array = self.X.T @ U
-        product -= np.outer(self._offset, U.sum(axis=0))
+        # In place: an outer product would be as large as the product itself.
+        linalg.blas.dger(-1.0, U.sum(axis=0), self._offset, a=product.T, overwrite_a=True)
         return product
 
     def _rmatvec(self, u: Array) -> Array:
