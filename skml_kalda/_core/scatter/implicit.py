@@ -169,11 +169,11 @@ class ImplicitScatter(Scatter):
         # W = Tᵀ(TTᵀ + γI)⁻¹(·): with fewer rows than features, shorter vectors are cheaper.
         return ridge > 0 and self.n_samples < self.n_features
 
-    def dual_solve(self, right: Array, ridge: float) -> Array:
+    def dual_solve(self, right: Array, ridge: float, tol: float | None = None) -> Array:
         """Return U = (T Tᵀ + γI)⁻¹ right, for γ > 0: TᵀU solves (S_t + γI) W = Tᵀ right."""
         T = self.rows
         system = System(lambda V: T @ (T.T @ V), ridge, T.shape, self.single.kernel)
-        U, converged = solve(system, right, self.tol)
+        U, converged = solve(system, right, self.tol if tol is None else tol)
         if not converged:
             warn_not_converged()
         return U
