@@ -393,3 +393,9 @@ def test_a_precomputed_kernel_is_chosen_on_a_square_of_it():
         given.cv_results_["mean_test_score"], named.cv_results_["mean_test_score"]
     )
     np.testing.assert_allclose(given.transform(K), named.transform(X), atol=1e-8)
+
+
+@pytest.mark.parametrize("search", [MultiLabelKaLDACV, KernelKaLDACV])
+def test_shrinkages_from_none_to_nearly_all_are_tried_by_default(search):
+    tried = search(cv=2, n_neighbors=5).fit(X, Y).cv_results_["param_shrinkage"]
+    assert list(tried)[:8] == [0.0, 0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 0.9]
