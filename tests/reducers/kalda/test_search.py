@@ -395,7 +395,15 @@ def test_a_precomputed_kernel_is_chosen_on_a_square_of_it():
     np.testing.assert_allclose(given.transform(K), named.transform(X), atol=1e-8)
 
 
+@pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("search", [MultiLabelKaLDACV, KernelKaLDACV])
-def test_shrinkages_from_none_to_nearly_all_are_tried_by_default(search):
-    tried = search(cv=2, n_neighbors=5).fit(X, Y).cv_results_["param_shrinkage"]
+def test_shrinkages_from_none_to_nearly_all_are_tried_by_default_without_a_warning(search):
+    tried = search(cv=2, n_neighbors=5).fit(X[:24], Y[:24]).cv_results_["param_shrinkage"]
     assert list(tried)[:8] == [0.0, 0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 0.9]
+
+
+def test_a_choice_without_shrinkage_warns_once():
+    search = MultiLabelKaLDACV(cv=2, n_neighbors=5, shrinkages=[0.0])
+    with pytest.warns(UserWarning, match="MultiLabelKaLDA without regularisation") as caught:
+        search.fit(X[:12], Y[:12])
+    assert len(caught) == 1
