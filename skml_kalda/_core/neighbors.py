@@ -1,4 +1,4 @@
-"""Counts of labels among nearest neighbours."""
+"""Votes on labels among nearest neighbours."""
 
 from __future__ import annotations
 
@@ -8,30 +8,59 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.spatial import KDTree
-from sklearn.neighbors import NearestNeighbors
 
-# Up to this many features a tree is faster than brute force; scikit-learn has the same limit.
-FEW_FEATURES = 15
+from skml_kalda._core.nearest import NearestRows
 
 
-def adjacency(neighbors: NDArray[np.intp], n: int) -> sparse.csr_array:
-    """Return the neighbours as a 0/1 matrix of shape (m, n); its product with Y counts labels."""
+def adjacency(
+    neighbors: NDArray[np.intp], n: int, weights: NDArray[np.float64] | None = None
+) -> sparse.csr_array:
+    """Return the neighbours as a matrix of shape (m, n), whose product with Y sums up labels.
+
+    Its entries are the weights of the neighbours, shape (m, k), or ones.
+    """
     m, k = neighbors.shape
-    return sparse.csr_array(
-        (np.ones(m * k), neighbors.ravel(), np.arange(0, m * k + 1, k)), shape=(m, n)
-    )
+    data = np.ones(m * k) if weights is None else weights.ravel()
+    return sparse.csr_array((data, neighbors.ravel(), np.arange(0, m * k + 1, k)), shape=(m, n))
 
 
-def nearest_rows(train: Any, test: Any, k: int) -> NDArray[np.intp]:
-    """Return the indices of the k rows of `train` nearest to each row of `test`, nearest first."""
-    if k > train.shape[0]:
-        raise ValueError(f"{k} neighbours are more than the {train.shape[0]} rows there are.")
-    if sparse.issparse(train) or train.shape[1] > FEW_FEATURES:
-        return NearestNeighbors(n_neighbors=k).fit(train).kneighbors(test, None, False)
-    # SciPy's tree finds the same rows as scikit-learn's in a third of the time.
-    found: NDArray[np.intp] = KDTree(train, leafsize=32).query(test, np.arange(1, k + 1))[1]
-    return found
+def inverse_distances(distances: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
+    """Return the weights 1/d of neighbours; neighbours at distance zero leave no weight to others.
+
+    So it is in scikit-learn's ``KNeighborsClassifier(weights="distance")``.
+    """
+    with np.errstate(divide="ignore", over="ignore"):
+        weights = 1 / distances.astype(np.float64)
+    equal = np.isinf(weights)
+    met = equal.any(axis=1)
+    weights[met] = equal[met]
+    return weights
+
+
+def vote_shares(
+    neighbors: NDArray[np.intp], weights: NDArray[np.float64], labels: sparse.csr_array
+) -> sparse.csr_array:
+    """Return the share of the neighbours' weight that each label has, from 0 to 1.
+
+    Parameters
+    ----------
+    neighbors : array of shape (m, k)
+        Numbers of rows of `labels`.
+    weights : array of shape (m, k)
+        The weights of their votes, positive in each row at least once.
+    labels : CSR of shape (n, K)
+        Indicator of the labels.
+
+    Returns
+    -------
+    CSR of shape (m, K)
+        Sparse, because few of many labels are met among k rows.
+    """
+    votes = adjacency(neighbors, labels.shape[0], weights) @ labels
+    # Added up in the same order as the votes, so that an unanimous vote is exactly one.
+    total = weights.cumsum(axis=1)[:, -1]
+    votes.data /= np.repeat(total, np.diff(votes.indptr))
+    return votes
 
 
 def neighbor_counts(
@@ -56,7 +85,7 @@ def neighbor_counts(
         How many of the k nearest rows carry each label.
     """
     sizes = sorted(sizes)
-    nearest = nearest_rows(train, test, sizes[-1])
+    nearest = NearestRows(sizes[-1]).fit(train).kneighbors(test, return_distance=False)
     for k in sizes:
         yield k, (adjacency(nearest[:, :k], labels.shape[0]) @ labels).toarray()
 

@@ -29,6 +29,9 @@ class RLDA(LDA):
         Scale of the directions. "B": :math:`G^T (S_t + \gamma I) G = n I`, close to unit
         variance. "within": the same with :math:`S_t - S_b`. "unit": directions of unit
         length. "sqrt_eig": "B" times :math:`\sqrt\lambda`. "qr": orthonormal directions.
+    tol : float, default=1e-4
+        Accuracy on large sparse X, where the method iterates: about the largest angle between
+        the directions and the exact ones. It has no effect where the solution is direct.
 
     Attributes
     ----------
@@ -41,7 +44,7 @@ class RLDA(LDA):
     mean_ : ndarray of shape (n_features,)
         Mean of the rows, each weighted by its number of labels.
     classes_ : ndarray
-        Classes with at least one row: labels, or column indices of an indicator matrix.
+        Classes with at least one row: labels, or the columns of `y`, by name if it has names.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)

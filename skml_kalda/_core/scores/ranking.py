@@ -43,7 +43,7 @@ def covering_rank(Y: sparse.csr_array, scores: Any) -> NDArray[np.intp]:
     """
     rows, labels = Y.nonzero()
     lowest = np.full(Y.shape[0], np.inf)
-    np.minimum.at(lowest, rows, _entries(scores, rows, labels))
+    np.minimum.at(lowest, rows, entries(scores, rows, labels))
     if not sparse.issparse(scores):
         return np.count_nonzero(scores >= lowest[:, np.newaxis], axis=1)
     rows, _ = scores.nonzero()
@@ -51,7 +51,52 @@ def covering_rank(Y: sparse.csr_array, scores: Any) -> NDArray[np.intp]:
     return stored + np.where(lowest <= 0, _n_zeros(scores), 0)
 
 
-def _entries(matrix: Any, rows: NDArray[np.intp], labels: NDArray[np.intp]) -> Array:
+def top_scores(scores: Any, n: int) -> tuple[NDArray[np.intp], NDArray[Any]]:
+    """Return the n labels of each row with the highest scores, highest first.
+
+    Parameters
+    ----------
+    scores : array or CSR of shape (m, K)
+        Scores of the labels; those not stored in a CSR are zero, and no stored one is negative.
+    n : int
+        How many labels, at most K.
+
+    Returns
+    -------
+    labels : ndarray of shape (m, n)
+        Their columns. Of equal scores the lowest column comes first.
+    scores : ndarray of shape (m, n)
+        Their scores.
+    """
+    m = scores.shape[0]
+    rows, labels, values = (_stored_top if sparse.issparse(scores) else _dense_top)(scores, n)
+    order = np.lexsort((labels, -values, rows))
+    first = np.searchsorted(rows[order], np.arange(m))
+    top = order[first[:, np.newaxis] + np.arange(n)]
+    return labels[top], values[top]
+
+
+def _dense_top(scores: NDArray[Any], n: int) -> tuple[NDArray[Any], ...]:
+    """Return the entries of each row that are not below its n-th highest."""
+    place = scores.shape[1] - n
+    rows, labels = np.nonzero(scores >= np.partition(scores, place, axis=1)[:, [place]])
+    return rows, labels, scores[rows, labels]
+
+
+def _stored_top(scores: sparse.csr_array, n: int) -> tuple[NDArray[Any], ...]:
+    """Return the stored entries, and the first n labels of each row, which zeros are taken from."""
+    m = scores.shape[0]
+    entries = scores.tocoo()
+    rows = np.concatenate([entries.row, np.repeat(np.arange(m), n)])
+    labels = np.concatenate([entries.col, np.tile(np.arange(n), m)])
+    values = np.concatenate([entries.data, np.zeros(m * n, dtype=scores.dtype)])
+    # Sums duplicates, and keeps zeros.
+    merged = sparse.coo_array((values, (rows, labels)), shape=scores.shape).tocsr().tocoo()
+    return merged.row, merged.col, merged.data
+
+
+def entries(matrix: Any, rows: NDArray[np.intp], labels: NDArray[np.intp]) -> Array:
+    """Return the entries of a matrix, dense or CSR, at some rows and columns."""
     # SciPy returns another form for no entries.
     return matrix[rows, labels] if len(rows) else np.zeros(0)
 
@@ -77,12 +122,12 @@ def _dense_ties(Y: sparse.csr_array, scores: NDArray[Any], k: int) -> _Ties:
     place = max(scores.shape[1] - k, 0)
     lowest = np.partition(scores, place, axis=1)[:, [place]]
     rows, labels = np.nonzero(scores >= lowest)
-    return _ties(rows, scores[rows, labels], _entries(Y, rows, labels))[0]
+    return _ties(rows, scores[rows, labels], entries(Y, rows, labels))[0]
 
 
 def _sparse_ties(Y: sparse.csr_array, scores: sparse.csr_array) -> _Ties:
     rows, labels = scores.nonzero()
-    true = _entries(Y, rows, labels)
+    true = entries(Y, rows, labels)
     stored, values = _ties(rows, scores.data, true)
     n, n_zeros = Y.shape[0], _n_zeros(scores)
     below = np.where(values < 0, n_zeros[stored.row], 0)
