@@ -21,6 +21,9 @@ class OLDA(ULDA):
         Added to :math:`S_t`, as a multiple of its mean eigenvalue. "auto" chooses the value
         for which a ridge regression of the labels on the features is best in generalised
         cross-validation. Zero is the original method.
+    tol : float, default=1e-4
+        Accuracy on large sparse X, where the method iterates: about the largest angle between
+        the directions and the exact ones. It has no effect where the solution is direct.
 
     Attributes
     ----------
@@ -33,7 +36,7 @@ class OLDA(ULDA):
     mean_ : ndarray of shape (n_features,)
         Mean of the rows, each weighted by its number of labels.
     classes_ : ndarray
-        Classes with at least one row: labels, or column indices of an indicator matrix.
+        Classes with at least one row: labels, or the columns of `y`, by name if it has names.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
