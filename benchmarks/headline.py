@@ -1,7 +1,7 @@
 """The measured part of the README, made from kept results.
 
-Run from the root of the project after a kept result was replaced: ``python -m benchmarks.headline``.
-A test checks that README.md shows the kept results.
+Run from the root of the project after a kept result was replaced:
+``python -m benchmarks.headline``. A test checks that README.md shows the kept results.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ def bibtex():
         best = max(csv.DictReader(file), key=lambda row: float(row["precision_at_1"]))
     theirs = " / ".join(best[f"precision_at_{k}"] for k in AT)
     return (
-        f"- **Tagging (bibtex).** Closed-form kaLDA and cosine votes reach a precision at 1 / 3 / 5 of "
-        f"{' / '.join(f'{value:.1f}' for value in ours)} in the mean of {len(kept)} random splits; "
-        f"the best system of the published table, {best['method']}, has {theirs} on a split that is "
-        "not at hand.\n"
+        "- **Tagging (bibtex).** Closed-form kaLDA and cosine votes reach a precision at 1 / 3 / 5 "
+        f"of {' / '.join(f'{value:.1f}' for value in ours)} in the mean of {len(kept)} random "
+        f"splits; the best system of the published table, {best['method']}, has {theirs} on a "
+        "split that is not at hand.\n"
     )
 
 

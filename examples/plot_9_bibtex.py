@@ -39,7 +39,9 @@ for axis, k in zip(axes, (1, 3, 5), strict=True):
     axis.bar_label(axis.containers[0], fmt="%.1f", padding=3, fontsize=8)
     low = min(values) - 6
     axis.set(title=f"precision at {k}, per cent", xlim=(low, max(values) + 6))
-    axis.annotate(f"{splits.mean():.1f}", (splits.mean(), len(names) + 0.45), ha="center", fontsize=8)
+    axis.annotate(
+        f"{splits.mean():.1f}", (splits.mean(), len(names) + 0.45), ha="center", fontsize=8
+    )
     axis.spines[["top", "right"]].set_visible(False)
 plt.show()
 
