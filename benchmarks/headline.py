@@ -67,8 +67,8 @@ def paper():
     found = agreement(read_results(RESULTS / "bench" / "multilabel"))
     first = [found[column].str.contains(r"\bkaLDA\b").sum() for column in found.columns[1:3]]
     return (
-        f"- **The paper's lead is not confirmed.** Among the paper's methods kaLDA is first on {first[0]} "
-        f"of these {len(found)} multi-label sets in the paper, and on {first[1]} here.\n"
+        "- **The paper's lead is not confirmed.** Among the paper's methods kaLDA is first on "
+        f"{first[0]} of {len(found)} multi-label sets in the paper, and on {first[1]} here.\n"
     )
 
 

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from skml_kalda.bench import read_results, table
-from skml_kalda.bench.methods import label
+from skml_kalda.bench import read_results
 from skml_kalda.bench.plan import plan_names, read_plan
 from skml_kalda.bench.reporting.ranks import rank_methods
 from skml_kalda.bench.reporting.tables import differences, fold_means
