@@ -6,7 +6,7 @@ from os import PathLike
 
 
 class DatasetError(Exception):
-    """Base class of `ArffError` and `FetchError`: states the file, the line and the reason.
+    """Base of `ArffError`, `TableError` and `FetchError`: states the file, line and reason.
 
     Parameters
     ----------
@@ -50,6 +50,17 @@ class ArffError(DatasetError, ValueError):
     >>> from skml_kalda.datasets import ArffError
     >>> print(ArffError("3 values, 4 attributes", path="flags.arff", line=12))
     flags.arff, line 12: 3 values, 4 attributes
+    """
+
+
+class TableError(DatasetError, ValueError):
+    """A table cannot be read. See `DatasetError` for the parameters.
+
+    Examples
+    --------
+    >>> from skml_kalda.datasets import TableError
+    >>> print(TableError("column 'x': 'abc' is not a number", path="mine.csv", line=7))
+    mine.csv, line 7: column 'x': 'abc' is not a number
     """
 
 

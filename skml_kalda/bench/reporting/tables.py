@@ -12,6 +12,7 @@ from skml_kalda.bench.methods import ITSELF, NO_REDUCTION
 from skml_kalda.bench.reporting.published import published
 from skml_kalda.bench.running.results import Results
 from skml_kalda.bench.scores import MAIN, SCORES
+from skml_kalda.datasets.manifest import read_manifest
 
 _GROUP = ["dataset", "classifier", "method", "dimension"]
 
@@ -71,6 +72,14 @@ def classifiers_in(results: Results) -> list[str]:
 def rows_with(found: pd.DataFrame, classifier: str) -> pd.DataFrame:
     """Return the rows of a classifier, and those of methods that classify by themselves."""
     return found[found["classifier"].isin([classifier, ITSELF])]
+
+
+def size_of(results: Results, name: str) -> Mapping[str, Any]:
+    """Return the numbers of rows, features and labels (or classes) of a data set."""
+    if name in results.plan.data:
+        return results.data[name]
+    manifest = read_manifest(name)
+    return {"rows": manifest.n, "features": manifest.p, "labels": manifest.K}
 
 
 def scores_in(results: Results) -> list[str]:

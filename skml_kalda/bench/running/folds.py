@@ -6,13 +6,22 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
+from sklearn.impute import SimpleImputer
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 
+from skml_kalda.model_selection import MultiLabelStratifiedKFold
 
-def splits(X: Any, y: Any, folds: int, seed: int) -> list[tuple[Any, Any]]:
-    """Split the rows into training and test rows, stratified if each row has one class."""
-    splitter = KFold if y.ndim == 2 else StratifiedKFold
+
+def splits(
+    X: Any, y: Any, folds: int, seed: int, *, stratified: bool = False
+) -> list[tuple[Any, Any]]:
+    """Split the rows into training and test rows, stratified if each row has one class.
+
+    With several labels per row they are stratified on request.
+    """
+    of_labels = MultiLabelStratifiedKFold if stratified else KFold
+    splitter = of_labels if y.ndim == 2 else StratifiedKFold
     return list(splitter(folds, shuffle=True, random_state=seed).split(X, y))
 
 
@@ -20,6 +29,14 @@ def standardized(train: Any, test: Any) -> tuple[Any, Any]:
     """Scale to unit variance, and dense features to zero mean, by the training rows."""
     scaler = StandardScaler(with_mean=not issparse(train)).fit(train)
     return scaler.transform(train), scaler.transform(test)
+
+
+def without_missing(train: Any, test: Any) -> tuple[Any, Any]:
+    """Replace missing values by the means of their features in the training rows."""
+    if not any(np.isnan(part.data if issparse(part) else part).any() for part in (train, test)):
+        return train, test
+    imputer = SimpleImputer(keep_empty_features=True).fit(train)
+    return imputer.transform(train), imputer.transform(test)
 
 
 def n_classes(y: Any) -> int:

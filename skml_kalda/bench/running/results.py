@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from os import PathLike
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Self
@@ -47,9 +47,11 @@ class Journal:
         self._stream.write(text.encode("utf-8", "backslashreplace") + b"\n")
         self._stream.flush()
 
-    def start(self, plan: Plan, environment: Mapping[str, str]) -> None:
-        """Append the header of a run."""
-        self.write({"plan": asdict(plan), "environment": environment})
+    def start(
+        self, plan: Plan, environment: Mapping[str, str], data: Mapping[str, Any] | None = None
+    ) -> None:
+        """Append the header of a run; `data` describes the files of the user."""
+        self.write({"plan": asdict(plan), "environment": environment, "data": data or {}})
 
     def __enter__(self) -> Self:
         return self
@@ -81,6 +83,8 @@ class Results:
         have the same keys; None stands for what was not measured.
     skipped : list of dict
         The data sets that were absent, as rows with the same keys.
+    data : dict
+        By name: what the user's own files hold.
     """
 
     folder: Path
@@ -88,6 +92,7 @@ class Results:
     environments: list[dict[str, str]]
     rows: list[Row]
     skipped: list[Row]
+    data: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     @property
     def ok(self) -> list[Row]:
@@ -170,6 +175,7 @@ def read_results(path: str | PathLike[str]) -> Results:
             for line, record in records.items()
             if line > starts[-1] and record.get("status") == "skip"
         ],
+        data=records[starts[-1]].get("data") or {},
     )
 
 
