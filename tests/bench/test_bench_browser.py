@@ -3,11 +3,14 @@
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from skml_kalda.bench import report, run
+from skml_kalda.bench.own_data import describe_files
 from skml_kalda.bench.plan import Plan
 from tests.bench.browser import CHROMIUM, Browser
+from tests.conftest import made
 
 pytestmark = [
     pytest.mark.browser,
@@ -18,12 +21,17 @@ LONG = "a method with a rather long name, its parameters, and a_word_that_has_no
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("seen")
+    for seed, name in enumerate(["a.npz", "b.npz"]):
+        X, Y = made(60, 8, 4, seed)
+        np.savez(folder / name, X=X, Y=Y)
     plan = Plan(
-        "seen", "A report to look at", datasets=("emotions", "yeast"), classifiers=("1-NN",),
-        methods=("none", "PCA", "MDDM", "MLDA", "kNN", LONG), folds=2,
+        "seen", "A report to look at", folds=2, classifiers=("1-NN",),
+        data=describe_files([folder / "a.npz", folder / "b.npz"]),
+        methods=("none", "PCA", "MDDM", "MLDA", "kNN", LONG),
         parameters={LONG: {"estimator": "PCA"}},
     )  # fmt: skip
-    return report(run(plan, tmp_path_factory.mktemp("seen")))
+    return report(run(plan, folder / "out"))
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +88,7 @@ CLICK = "document.querySelectorAll('table[aria-label^=\"Macro F1\"] thead button
 
 def test_a_click_sorts_a_table(browser, page):
     browser.show(page, 1280)
-    assert browser.run(COLUMN.format(0)) == ["emotions", "yeast"]
+    assert browser.run(COLUMN.format(0)) == ["a.npz", "b.npz"]
     by_value = sorted(browser.run(COLUMN.format(1)), key=lambda text: float(text.split()[0]))
     browser.run(CLICK.format(1))
     assert browser.run(COLUMN.format(1)) == by_value[::-1], "the largest first"
@@ -89,7 +97,7 @@ def test_a_click_sorts_a_table(browser, page):
     state = "[...document.querySelectorAll('table[aria-label^=\"Macro F1\"] th[aria-sort]')]"
     assert browser.run(f"{state}.map(each => each.ariaSort)") == ["ascending"]
     browser.run(CLICK.format(0))
-    assert browser.run(COLUMN.format(0)) == ["emotions", "yeast"]
+    assert browser.run(COLUMN.format(0)) == ["a.npz", "b.npz"]
 
 
 def test_parts_fold_and_a_link_unfolds_them(browser, page):
