@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
-
-from skml_kalda._core.eigenproblem import Normalization
-from skml_kalda.reducers._families.generalized import NORMALIZE, RIDGE, GeneralizedReducer
+from skml_kalda.reducers.lda import LDA
 
 
-class RLDA(GeneralizedReducer):
+class RLDA(LDA):
     r"""Regularised linear discriminant analysis.
 
     LDA with a ridge on the total scatter,
@@ -32,6 +29,9 @@ class RLDA(GeneralizedReducer):
         Scale of the directions. "B": :math:`G^T (S_t + \gamma I) G = n I`, close to unit
         variance. "within": the same with :math:`S_t - S_b`. "unit": directions of unit
         length. "sqrt_eig": "B" times :math:`\sqrt\lambda`. "qr": orthonormal directions.
+    tol : float, default=1e-4
+        Accuracy on large sparse X, where the method iterates: about the largest angle between
+        the directions and the exact ones. It has no effect where the solution is direct.
 
     Attributes
     ----------
@@ -76,20 +76,3 @@ class RLDA(GeneralizedReducer):
     >>> RLDA(n_components=4).fit_transform(X, y).shape
     (1797, 4)
     """
-
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **GeneralizedReducer._parameter_constraints,
-        "ridge": RIDGE,
-        "normalize": NORMALIZE,
-    }
-
-    def __init__(
-        self,
-        n_components: int | None = None,
-        *,
-        ridge: float | Literal["auto"] = "auto",
-        normalize: Normalization = "sqrt_eig",
-    ) -> None:
-        self.n_components = n_components
-        self.ridge = ridge
-        self.normalize = normalize

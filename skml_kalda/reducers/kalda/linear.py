@@ -11,6 +11,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from skml_kalda._core.arrays import Array
 from skml_kalda._core.labels import Weights
 from skml_kalda._core.scatter import AnyScatter
+from skml_kalda._core.streams import Results
 from skml_kalda.reducers._base import BaseReducer, Directions
 from skml_kalda.reducers._streamed import Fitted
 from skml_kalda.reducers.kalda.solve import KaLDA
@@ -59,7 +60,9 @@ class MultiLabelKaLDA(BaseReducer):
     tol : float, default=1e-4
         The solver stops when the gradient, measured in the metric of its preconditioner, is
         this small relative to the objective. At the default, the objective is right to
-        about 1e-7; below 1e-8 rounding takes over.
+        about 1e-7; below 1e-8 rounding takes over. On large sparse X, where linear systems are
+        solved by iteration, it is also about the largest angle between the directions of the
+        closed form and the exact ones.
     max_iter : int, default=500
         Maximum number of iterations. The paper used 200.
     tau : float, default=1e-3
@@ -197,6 +200,9 @@ class MultiLabelKaLDA(BaseReducer):
     @property
     def _counts_rows_once(self) -> bool:
         return self.weights == "rows"
+
+    def _depends_on_units(self, results: Results) -> bool:
+        return self.constraint == "orthonormal" or bool(results["shrinkage_"] > 0)
 
     def _directions(self, scatter: AnyScatter) -> Directions:
         parameters = self.get_params()
