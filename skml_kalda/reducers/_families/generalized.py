@@ -52,7 +52,7 @@ class GeneralizedReducer(BaseReducer):
         return generalized_eigenpairs(scatter, self._label_side(scatter), gamma)
 
     def _default(self, scatter: AnyScatter, rank: int) -> int:
-        return scatter.n_classes - 1
+        return scatter.label_dimensions
 
     def _directions(self, scatter: AnyScatter) -> Directions:
         ridge = self._ridge(scatter)

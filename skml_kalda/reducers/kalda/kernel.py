@@ -47,7 +47,8 @@ class KernelKaLDA(KernelTransformer, SupervisedReducer):
     Parameters
     ----------
     n_components : int, default=None
-        Number of functions. None means the number of classes that have rows, minus one.
+        Number of functions. None means the number of classes that have rows, minus one if
+        labels count or all rows have equally many.
     kernel : str or callable, default="rbf"
         A kernel of :func:`sklearn.metrics.pairwise.pairwise_kernels`, or "precomputed". For
         text of many rare words take "cosine"; `KernelKaLDACV` can choose.

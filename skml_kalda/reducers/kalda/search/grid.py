@@ -102,7 +102,7 @@ class Grid:
 
 
 def _most_components(scatter: AnyScatter) -> int:
-    return len(scatter.spectrum.values) if scatter.has_spectrum else scatter.n_classes - 1
+    return len(scatter.spectrum.values) if scatter.has_spectrum else scatter.label_dimensions
 
 
 def results(candidates: list[dict[str, Any]], scores: Array) -> dict[str, Any]:

@@ -33,8 +33,7 @@ class KernelKaLDACV(NeighborCV):
     Parameters
     ----------
     n_components : int, None or sequence of them, default=None
-        Numbers of functions to try. None means the number of non-empty classes
-        minus one.
+        Numbers of functions to try. None means the default of `KernelKaLDA`.
     kernels : str, callable or sequence of them, default="rbf"
         Kernels to try; see `KernelKaLDA`. "precomputed" cannot be combined with others.
     gammas : float or sequence of floats, default=(0.5, 1.0, 2.0)

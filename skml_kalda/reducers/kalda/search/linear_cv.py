@@ -29,8 +29,7 @@ class MultiLabelKaLDACV(NeighborCV):
     Parameters
     ----------
     n_components : int, None or sequence of them, default=None
-        Numbers of directions to try. None means the number of non-empty classes
-        minus one.
+        Numbers of directions to try. None means the default of `MultiLabelKaLDA`.
     shrinkages : sequence of floats in [0, 1], "auto" or None, default=(0.0, ..., 0.9)
         Shrinkages to try; see `MultiLabelKaLDA`.
     n_neighbors : int or sequence of ints, default=10
