@@ -201,6 +201,7 @@ def test_the_shapes_of_the_outputs_are_declared():
     ("estimator", "message"),
     [
         (KernelKaLDA(kernel="poly"), "kernel='poly' of KernelKaLDA.*use one of rbf, linear, cos"),
+        (BinaryRelevanceKNN(weights="distance"), "weights='distance' of Bin.*use one of uniform"),
         (MLkNN(k=3, metric="chebyshev"), "metric='chebyshev' of MLkNN.*use one of euclidean, man"),
     ],
 )

@@ -42,7 +42,7 @@ def batch_of_blocks(
 ) -> Batch:
     """Return the sum of the batches of all blocks, each computed where its rows are.
 
-    The workers call `_batch` of the reducer, with what else is `given`.
+    The workers call `_batch` of the reducer, with the further arguments `given`.
     """
     if not is_dask(y):
         indicator(y)  # Validate y here, so that errors surface before any task runs.

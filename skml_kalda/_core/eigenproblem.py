@@ -39,7 +39,7 @@ def generalized_eigenpairs(scatter: Scatter, L: Array, ridge: float) -> Eigenpai
     Parameters
     ----------
     scatter : Scatter
-        Gives S_t and C = Σ w_i (x_i − m) b_iᵀ.
+        Provides S_t and C = Σ w_i (x_i − m) b_iᵀ.
     L : array of shape (K, q)
         F = C L. With L = diag(n_k^(-½)), A is the between-class scatter.
     ridge : float

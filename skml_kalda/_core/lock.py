@@ -8,7 +8,7 @@ from typing import IO
 if sys.platform == "win32":
     import msvcrt
 
-    # Windows forbids other processes to read locked bytes, so lock one beyond the end of any file.
+    # On Windows no other process can read locked bytes, so lock one beyond the end of any file.
     _FAR = 2**30
 
     def lock(stream: IO[bytes]) -> None:

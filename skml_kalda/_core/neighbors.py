@@ -1,9 +1,9 @@
-"""Counts of labels among nearest neighbours."""
+"""Nearest neighbours, and the votes on labels among them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,12 +15,69 @@ from sklearn.neighbors import NearestNeighbors
 FEW_FEATURES = 15
 
 
-def adjacency(neighbors: NDArray[np.intp], n: int) -> sparse.csr_array:
-    """Return the neighbours as a 0/1 matrix of shape (m, n); its product with Y counts labels."""
+class Neighbors(NamedTuple):
+    """The k nearest training rows of each of m rows, nearest first."""
+
+    indices: NDArray[np.intp]
+    """Numbers of the training rows, shape (m, k)."""
+
+    distances: NDArray[np.floating[Any]]
+    """Their distances, shape (m, k)."""
+
+    def at(self, rows: slice) -> Neighbors:
+        """Return the neighbours of some of the rows."""
+        return Neighbors(self.indices[rows], self.distances[rows])
+
+
+def adjacency(
+    neighbors: NDArray[np.intp], n: int, weights: NDArray[np.float64] | None = None
+) -> sparse.csr_array:
+    """Return the neighbours as a matrix of shape (m, n), whose product with Y sums up labels.
+
+    Its entries are the weights of the neighbours, shape (m, k), or ones.
+    """
     m, k = neighbors.shape
-    return sparse.csr_array(
-        (np.ones(m * k), neighbors.ravel(), np.arange(0, m * k + 1, k)), shape=(m, n)
-    )
+    data = np.ones(m * k) if weights is None else weights.ravel()
+    return sparse.csr_array((data, neighbors.ravel(), np.arange(0, m * k + 1, k)), shape=(m, n))
+
+
+def inverse_distances(distances: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
+    """Return the weights 1/d of neighbours; neighbours at distance zero leave no weight to others.
+
+    So it is in scikit-learn's ``KNeighborsClassifier(weights="distance")``.
+    """
+    with np.errstate(divide="ignore", over="ignore"):
+        weights = 1 / distances.astype(np.float64)
+    equal = np.isinf(weights)
+    met = equal.any(axis=1)
+    weights[met] = equal[met]
+    return weights
+
+
+def vote_shares(
+    neighbors: NDArray[np.intp], weights: NDArray[np.float64], labels: sparse.csr_array
+) -> sparse.csr_array:
+    """Return the share of the neighbours' weight that each label has, from 0 to 1.
+
+    Parameters
+    ----------
+    neighbors : array of shape (m, k)
+        Numbers of rows of `labels`.
+    weights : array of shape (m, k)
+        The weights of their votes, positive in each row at least once.
+    labels : CSR of shape (n, K)
+        Indicator of the labels.
+
+    Returns
+    -------
+    CSR of shape (m, K)
+        Sparse, because few of many labels are met among k rows.
+    """
+    votes = adjacency(neighbors, labels.shape[0], weights) @ labels
+    # Added up in the same order as the votes, so that an unanimous vote is exactly one.
+    total = weights.cumsum(axis=1)[:, -1]
+    votes.data /= np.repeat(total, np.diff(votes.indptr))
+    return votes
 
 
 def nearest_rows(train: Any, test: Any, k: int) -> NDArray[np.intp]:

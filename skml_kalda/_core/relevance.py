@@ -1,4 +1,4 @@
-"""How far each feature by itself is aligned with the labels."""
+"""How well each single feature is aligned with the labels."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class FeatureMoments:
 
     @classmethod
     def within(cls, scatter: MomentScatter) -> FeatureMoments:
-        """Take them from the scatter of rows that count once each, labels b_i = y_i."""
+        """Return the moments contained in a scatter whose rows count once, with b_i = y_i."""
         head = scatter.weight, scatter.mean, scatter.diagonal
         return cls(*head, scatter.label_weight, scatter.cross)
 
@@ -116,9 +116,10 @@ class FeatureMoments:
         return np.maximum(alignment - chance, _FLOOR * chance)
 
     def scale(self, power: float, *, with_std: bool) -> Array:
-        """Return the factor for each feature: its relevance to the `power` / 2, its unit gone.
+        """Return the factor for each feature: its relevance to the power of `power` / 2.
 
-        Without the division by standard deviations the factors have a mean square of one.
+        The factors have a mean square of one. `with_std` then divides them by the standard
+        deviations of the features.
         """
         factors = self.relevance() ** (power / 2)
         factors /= np.sqrt(np.mean(factors**2))

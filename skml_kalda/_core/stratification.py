@@ -12,7 +12,8 @@ from skml_kalda._core.arrays import Array
 
 Counts: TypeAlias = NDArray[np.intp]
 
-# So many of their rarest labels make rows alike; more changed next to nothing on real sets.
+# Rows count as alike if this many of their rarest labels agree; more made almost no difference
+# on real sets.
 _LABELS_ALIKE = 5
 
 
@@ -74,7 +75,7 @@ def stratified_parts(
 def stratified_split(
     Y: sparse.csr_array, n_train: int, n_test: int, rng: np.random.RandomState
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Indices of training and test rows, drawn so that both have their share of every label."""
+    """Return training and test rows, drawn so that both have their share of every label."""
     n = Y.shape[0]
     sizes = np.array([n_train, n_test, n - n_train - n_test])
     parts = stratified_parts(Y, sizes / n, sizes, rng)
@@ -88,7 +89,7 @@ def _with_unlabelled(Y: sparse.csr_array) -> sparse.csr_array:
 
 
 def _alike_together(Y: sparse.csr_array) -> NDArray[np.intp]:
-    """Order of the rows by their first labels, which are the rarest ones."""
+    """Return the order of the rows by their first labels, which are the rarest."""
     Y.sort_indices()
     first, n_labels = Y.indptr[:-1], np.diff(Y.indptr)
     labels = [
@@ -123,11 +124,11 @@ def _placed(
 
 
 def _counts(rows: int, wanted: Array, given: Counts, room: Counts, turns: Counts) -> Counts:
-    """How many rows each part gets if each row goes where most are wanted at its turn."""
+    """Return how many rows each part gets if every row goes where most are wanted."""
     counts = np.zeros(len(room), dtype=np.intp)
     while rows:
         open_ = np.flatnonzero(counts < room)
-        # Integers first: equal wants then stay equal, whatever was subtracted.
+        # The integers are added first, so that rounding keeps equal amounts equal.
         lack = wanted[open_] - (given + counts)[open_]
         whole = np.floor(np.maximum(lack - _level(lack, rows), 0)).astype(np.intp)
         whole = np.minimum(whole, (room - counts)[open_])
@@ -141,14 +142,14 @@ def _counts(rows: int, wanted: Array, given: Counts, room: Counts, turns: Counts
 
 
 def _level(lack: Array, rows: int) -> Any:
-    """The level with Σ max(lack − level, 0) = rows, to which the rows fill the parts up."""
+    """Return the level with Σ max(lack − level, 0) = rows: the rows fill the parts up to it."""
     ranked = np.sort(lack)[::-1]
     levels = (np.cumsum(ranked) - rows) / np.arange(1, len(ranked) + 1)
     return levels[np.flatnonzero(ranked > levels)[-1]]
 
 
 def _dealt(counts: Counts, turns: Counts) -> NDArray[np.intp]:
-    """Parts as often as counted, each spread evenly: (4, 2) gives 0, 0, 1, 0, 0, 1."""
+    """Return each part as often as counted, evenly spread: 0, 0, 1, 0, 0, 1 for (4, 2)."""
     parts = np.repeat(np.arange(len(counts)), counts)
     nth = np.arange(len(parts)) - np.repeat(np.cumsum(counts) - counts, counts)
     place = (nth + (turns[parts] + 0.5) / len(counts)) / counts[parts]

@@ -1,4 +1,4 @@
-"""Base of the neighbour classifiers: one search, label counts and a look-up table."""
+"""Base of the neighbour classifiers: one search for all labels, and the form of the answers."""
 
 from __future__ import annotations
 
@@ -14,22 +14,27 @@ from sklearn.base import _fit_context
 from sklearn.neighbors import VALID_METRICS, NearestNeighbors
 from sklearn.utils import ClassifierTags, Tags
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_consistent_length,
+    check_is_fitted,
+    validate_data,
+)
 from skmultilearn.base import MLClassifierBase
 
 from skml_kalda._core.arrays import batches, canonical
 from skml_kalda._core.labels import indicator, sparse_form
-from skml_kalda._core.neighbors import adjacency
+from skml_kalda._core.neighbors import Neighbors
+from skml_kalda.classifiers._top_labels import TopLabelsMixin
 
 _METRICS = {"precomputed"}.union(*VALID_METRICS.values())
 
 
-class NeighborCountClassifier(MLClassifierBase, metaclass=ABCMeta):
-    """Base of the classifiers that depend only on the label counts of the nearest neighbours.
+class NeighborClassifier(TopLabelsMixin, MLClassifierBase, metaclass=ABCMeta):
+    """Base of the classifiers that read labels from the nearest neighbours.
 
-    The prediction of a label depends only on how many of the k neighbours carry it, 0 to k. So
-    a subclass returns two tables of shape (K, k + 1): the probability of every label for every
-    count, and the decision. This class searches, counts, and formats the prediction.
+    This class validates, searches, and formats the prediction. A subclass turns neighbours into
+    votes on labels, and votes into probabilities and labels.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -60,7 +65,7 @@ class NeighborCountClassifier(MLClassifierBase, metaclass=ABCMeta):
         return NearestNeighbors(n_neighbors=self.k, metric=self.metric, n_jobs=self.n_jobs)
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the classifier.
 
         Parameters
@@ -69,6 +74,9 @@ class NeighborCountClassifier(MLClassifierBase, metaclass=ABCMeta):
             Training data, or a square distance matrix if `metric` is "precomputed".
         y : {array-like, sparse} of shape (n, K) or (n,)
             Indicator matrix of 0 and 1, dense or sparse; or one class label per row.
+        sample_weight : array-like of shape (n,), default=None
+            Weights of the rows; None means one. Rows of weight zero are left out. See the notes
+            of the class for what the others weigh.
 
         Returns
         -------
@@ -78,12 +86,13 @@ class NeighborCountClassifier(MLClassifierBase, metaclass=ABCMeta):
         self._label_cache, classes, is_matrix = indicator(y)
         X = canonical(validate_data(self, X, accept_sparse="csr"))
         check_consistent_length(X, self._label_cache)
+        X = self._weighted_rows(X, sample_weight)
         self._num_instances, self._num_labels = self._label_cache.shape
         self._sparse_form = sparse_form(y)
         self.classes_ = np.tile([0, 1], (self._num_labels, 1)) if is_matrix else classes
         self._check_enough_rows()
         self._search = self._new_search().fit(X)
-        self._fit_counts(X)
+        self._fit_votes(X)
         return self
 
     def predict(self, X: Any) -> Any:
@@ -100,14 +109,14 @@ class NeighborCountClassifier(MLClassifierBase, metaclass=ABCMeta):
             Class labels if `y` had one dimension, else a 0/1 indicator. It is sparse if
             `sparse_output` is True, or if that is None and `y` was sparse.
         """
+        votes = self._votes_of(X)
         if self._is_single_label():
-            best = [batch.argmax(axis=1) for batch in self._probabilities(X)]
+            best = [_dense(self._probability(part)).argmax(axis=1) for part in votes]
             return self.classes_[np.concatenate(best)]
-        _, decision = self._tables()
-        batches = self._look_up(decision.astype(np.int64), X)
         as_sparse = self._sparse_form is not None
         return self._assembled(
-            batches, as_sparse if self.sparse_output is None else self.sparse_output
+            (self._decision(part).astype(np.int64) for part in votes),
+            as_sparse if self.sparse_output is None else self.sparse_output,
         )
 
     def predict_proba(self, X: Any) -> Any:
@@ -122,67 +131,90 @@ class NeighborCountClassifier(MLClassifierBase, metaclass=ABCMeta):
         -------
         ndarray of shape (m, K), or sparse if `sparse_output` is True
             For an indicator `y`, the probability that row i has label j, in [0, 1]. For a 1-D
-            `y`, these are scaled so that each row sums to one, because classes are mutually
-            exclusive.
+            `y`, each row sums to one, because classes are mutually exclusive.
         """
         return self._assembled(self._probabilities(X), bool(self.sparse_output))
 
-    def _probabilities(self, X: Any) -> Iterator[NDArray[np.float64]]:
-        single_label = self._is_single_label()
-        probability, _ = self._tables()
-        for batch in self._look_up(probability, X):
-            yield batch / batch.sum(axis=1, keepdims=True) if single_label else batch
-
-    def _assembled(self, batches: Iterator[NDArray[Any]], as_sparse: bool) -> Any:
-        """Stack batches of rows: a dense array, or sparse as `y` was, or a CSR matrix."""
-        if not as_sparse:
-            return np.concatenate(list(batches))
-        form = self._sparse_form or sparse.csr_matrix
-        return form(sparse.vstack([sparse.csr_array(batch) for batch in batches]))
+    @abstractmethod
+    def _votes(self, neighbors: Neighbors) -> sparse.csr_array:
+        """Return the votes that labels get from the neighbours of each row, shape (m, K)."""
 
     @abstractmethod
-    def _tables(self) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """Return the probability and the decision for each label and count, of shape (K, k + 1)."""
+    def _probability(self, votes: sparse.csr_array) -> Any:
+        """Return the probabilities of labels with these votes, dense or CSR."""
 
-    def _fit_counts(self, X: Any) -> None:
+    @abstractmethod
+    def _decision(self, votes: sparse.csr_array) -> Any:
+        """Return which labels are predicted from these votes, dense or CSR."""
+
+    def _fit_votes(self, X: Any) -> None:
         """Learn from the neighbourhoods of the training points; does nothing by default."""
 
     def _ignored(self) -> int:
         """Return how many of the nearest neighbours are not counted."""
         return 0
 
-    def _is_single_label(self) -> bool:
-        check_is_fitted(self)
-        return self.classes_.ndim == 1
-
     def _rows_needed(self) -> int:
         return self.k + self._ignored()
+
+    def _probabilities(self, X: Any) -> Iterator[Any]:
+        return map(self._probability, self._votes_of(X))
+
+    def _votes_of(self, X: Any) -> Iterator[sparse.csr_array]:
+        """Check X, and return the votes of batches of its rows."""
+        check_is_fitted(self)
+        X = canonical(validate_data(self, X, accept_sparse="csr", reset=False))
+        neighbors = self._neighbors(X)
+        return (self._votes(neighbors.at(rows)) for rows in self._batches(X.shape[0]))
+
+    def _batches(self, n: int) -> Iterator[slice]:
+        return batches(n, 4 * self._num_labels + 2 * self.k)
+
+    def _assembled(self, parts: Iterator[Any], as_sparse: bool) -> Any:
+        """Stack batches of rows: a dense array, or sparse as `y` was, or a CSR matrix."""
+        if not as_sparse:
+            return np.concatenate([_dense(part) for part in parts])
+        form = self._sparse_form or sparse.csr_matrix
+        return form(sparse.vstack([sparse.csr_array(part) for part in parts]))
+
+    def _is_single_label(self) -> bool:
+        return self.classes_.ndim == 1
+
+    def _weighted_rows(self, X: Any, sample_weight: Any) -> Any:
+        """Keep the weights, and leave out rows and labels of weight zero."""
+        self._weight: NDArray[np.float64] | None = None
+        if sample_weight is None:
+            return X
+        weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        counted = np.flatnonzero(weight)
+        if len(counted) == len(weight):
+            self._weight = weight
+            return X
+        if self._is_precomputed():
+            raise ValueError(
+                f"sample_weight is zero for {len(weight) - len(counted)} rows, which "
+                'metric="precomputed" cannot leave out: leave out their rows and columns.'
+            )
+        self._weight, self._label_cache = weight[counted], self._label_cache[counted]
+        return X[counted]
 
     def _check_enough_rows(self) -> None:
         needed = self._rows_needed()
         if self._num_instances < needed:
+            counted = "n_samples" if self._weight is None else "rows of positive weight, n_samples"
             raise ValueError(
                 f"k={self.k} needs at least {needed} training rows, but X has "
-                f"n_samples={self._num_instances}: lower k or pass more rows."
+                f"{counted}={self._num_instances}: lower k or pass more rows."
             )
 
-    def _neighbors(self, X: Any) -> NDArray[np.intp]:
+    def _neighbors(self, X: Any) -> Neighbors:
         # One search for all rows rather than one per batch: scikit-learn bounds its own memory, and
         # which of several equidistant points it finds depends on the rows searched together.
-        found = self.knn_.kneighbors(X, self.k + self._ignored(), return_distance=False)
-        return found[:, self._ignored() :]
+        distances, indices = self.knn_.kneighbors(X, self.k + self._ignored())
+        return Neighbors(indices[:, self._ignored() :], distances[:, self._ignored() :])
 
-    def _counts(self, neighbors: NDArray[np.intp]) -> Iterator[tuple[slice, NDArray[np.intp]]]:
-        """Yield the count of each label among the neighbours of each row, by batches of rows."""
-        for rows in batches(neighbors.shape[0], 4 * self._num_labels + 2 * self.k):
-            counts = adjacency(neighbors[rows], self._num_instances) @ self._label_cache
-            yield rows, counts.toarray().astype(np.intp)
-
-    def _look_up(self, table: NDArray[Any], X: Any) -> Iterator[NDArray[Any]]:
-        X = canonical(validate_data(self, X, accept_sparse="csr", reset=False))
-        labels = np.arange(self._num_labels)
-        for _, counts in self._counts(self._neighbors(X)):
-            yield table[labels, counts]
+    def _is_precomputed(self) -> bool:
+        return isinstance(self.metric, str) and self.metric == "precomputed"
 
     def __sklearn_tags__(self) -> Tags:
         # scikit-multilearn's base class lists BaseEstimator before ClassifierMixin, so its tags do
@@ -192,5 +224,9 @@ class NeighborCountClassifier(MLClassifierBase, metaclass=ABCMeta):
         tags.classifier_tags = ClassifierTags(multi_label=True)
         tags.target_tags.required = True
         tags.input_tags.sparse = True
-        tags.input_tags.pairwise = self.metric == "precomputed"
+        tags.input_tags.pairwise = self._is_precomputed()
         return tags
+
+
+def _dense(part: Any) -> NDArray[Any]:
+    return part.toarray() if sparse.issparse(part) else part

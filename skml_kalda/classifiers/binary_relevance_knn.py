@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils._param_validation import StrOptions
 
-from skml_kalda.classifiers._neighbors import NeighborCountClassifier
+from skml_kalda._core.neighbors import Neighbors, inverse_distances, vote_shares
+from skml_kalda.classifiers._neighbors import NeighborClassifier
 
 
-class BinaryRelevanceKNN(NeighborCountClassifier):
+class BinaryRelevanceKNN(NeighborClassifier):
     """One nearest-neighbour vote per label, with one search for all labels.
 
     Predictions and probabilities equal those of scikit-multilearn's
@@ -23,8 +25,12 @@ class BinaryRelevanceKNN(NeighborCountClassifier):
         Number of neighbours that vote.
     n_jobs : int or None, default=None
         Number of parallel jobs for the neighbour search; -1 means all processors.
+    weights : {"uniform", "distance"}, default="uniform"
+        What the vote of a neighbour counts: one, or one over its distance. In the second case
+        neighbours at distance zero, if there are any, vote alone.
     metric : str or callable, default="minkowski"
-        Distance; see :class:`sklearn.neighbors.NearestNeighbors`. The default is Euclidean.
+        Distance, such as "euclidean" or "cosine"; see
+        :class:`sklearn.neighbors.NearestNeighbors`. The default is Euclidean.
     sparse_output : bool or None, default=None
         Whether `predict` and `predict_proba` return sparse matrices. None predicts labels in the
         form of `y` and dense probabilities. True matches scikit-multilearn, whose predictions
@@ -48,8 +54,13 @@ class BinaryRelevanceKNN(NeighborCountClassifier):
 
     Notes
     -----
-    The probability of a label is the fraction of the k neighbours that carry it. The label is
-    predicted if more than half of them do, so half of an even k is not enough.
+    The probability of a label is the share of the votes of the k neighbours that it has. The label
+    is predicted if it has more than half, so half of an even k is not enough.
+
+    With `sample_weight` a neighbour's vote also counts by its weight. A row of weight two votes
+    twice, but takes only one of the k places; two equal rows take two. So integer weights equal
+    repeated rows where the k places go to the same rows: if all weights are w, and the repeated
+    rows are asked for k w neighbours. Rows of weight zero are not searched.
 
     A 1-D `y` holds one class label per row. The most frequent class is then predicted, as in
     :class:`sklearn.neighbors.KNeighborsClassifier`.
@@ -71,21 +82,46 @@ class BinaryRelevanceKNN(NeighborCountClassifier):
     >>> classifier.predict_proba([[0.05], [2.15]]).round(3)
     array([[1.   , 0.333],
            [0.   , 1.   ]])
+
+    The votes of near neighbours can count more, and `top_labels` ranks the labels:
+
+    >>> weighted = BinaryRelevanceKNN(k=3, weights="distance").fit(X, y)
+    >>> labels, scores = weighted.top_labels([[0.05], [2.15]], n=1)
+    >>> labels.ravel(), scores.ravel()
+    (array([0, 1]), array([1., 1.]))
     """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **NeighborClassifier._parameter_constraints,
+        "weights": [StrOptions({"uniform", "distance"})],
+    }
 
     def __init__(
         self,
         k: int = 10,
         n_jobs: int | None = None,
         *,
+        weights: Literal["uniform", "distance"] = "uniform",
         metric: Any = "minkowski",
         sparse_output: bool | None = None,
     ) -> None:
         self.k = k
         self.n_jobs = n_jobs
+        self.weights = weights
         self.metric = metric
         self.sparse_output = sparse_output
 
-    def _tables(self) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        counts = np.tile(np.arange(self.k + 1), (self._num_labels, 1))
-        return counts / self.k, 2 * counts > self.k
+    def _votes(self, neighbors: Neighbors) -> sparse.csr_array:
+        if self.weights == "distance":
+            weights = inverse_distances(neighbors.distances)
+        else:
+            weights = np.ones(neighbors.indices.shape)
+        if self._weight is not None:
+            weights *= self._weight[neighbors.indices]
+        return vote_shares(neighbors.indices, weights, self._label_cache)
+
+    def _probability(self, votes: sparse.csr_array) -> sparse.csr_array:
+        return votes
+
+    def _decision(self, votes: sparse.csr_array) -> sparse.csr_array:
+        return votes > 0.5

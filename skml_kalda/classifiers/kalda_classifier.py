@@ -23,6 +23,7 @@ from skml_kalda._core.streams import check_same_columns
 from skml_kalda.classifiers._choice import Search
 from skml_kalda.classifiers._scores import Average, SeenRows
 from skml_kalda.classifiers._spaces import Landscape, Rows, Space
+from skml_kalda.classifiers._top_labels import TopLabelsMixin
 
 KERNELS = ("rbf", "angular", "linear")
 # Several widths at once do better than the best one of them, and need no choice.
@@ -38,7 +39,7 @@ MANY_LANDMARKS = 1000
 MANY_FEATURES = 2000
 
 
-class KaLDAClassifier(ClassifierMixin, BaseEstimator):
+class KaLDAClassifier(TopLabelsMixin, ClassifierMixin, BaseEstimator):
     r"""Classifier that reads labels from the scores that kernel alignment is computed from.
 
     What centred kernel alignment says about labels are the scores of (kernel) ridge regression

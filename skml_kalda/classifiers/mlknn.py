@@ -7,12 +7,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.utils._param_validation import Interval
 
-from skml_kalda.classifiers._neighbors import NeighborCountClassifier
+from skml_kalda._core.arrays import Array
+from skml_kalda._core.neighbors import Neighbors, adjacency
+from skml_kalda.classifiers._neighbors import NeighborClassifier
 
 
-class MLkNN(NeighborCountClassifier):
+class MLkNN(NeighborClassifier):
     r"""Multi-label k nearest neighbours with Bayesian inference.
 
     A drop-in replacement for :class:`skmultilearn.adapt.MLkNN` with the same parameters,
@@ -74,6 +77,12 @@ class MLkNN(NeighborCountClassifier):
 
     A 1-D `y` holds one class label per row. The most probable class is then predicted.
 
+    The likelihoods are tables over the counts 0 to k, so a neighbour counts one or nothing: votes
+    weighted by distance, or by `sample_weight`, have no such table and are left to
+    `BinaryRelevanceKNN`. Here `sample_weight` weighs the training points in the prior
+    probabilities and in the likelihoods. There a row of weight two counts like two rows, but it
+    remains one neighbour. Rows of weight zero are not searched.
+
     Three things differ from scikit-multilearn. Predictions are dense if `y` is dense, and
     probabilities are always dense, because that is what scikit-learn's scorers and searches
     expect; set `sparse_output` to change it. `classes_` is an array with both values of each
@@ -99,7 +108,7 @@ class MLkNN(NeighborCountClassifier):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **NeighborCountClassifier._parameter_constraints,
+        **NeighborClassifier._parameter_constraints,
         "s": [Interval(Real, 0, None, closed="neither")],
         "ignore_first_neighbours": [Interval(Integral, 0, None, closed="left")],
         "include_self": ["boolean"],
@@ -130,33 +139,54 @@ class MLkNN(NeighborCountClassifier):
     def _rows_needed(self) -> int:
         return super()._rows_needed() + (not self.include_self)
 
-    def _fit_counts(self, X: Any) -> None:
-        n, s = self._num_instances, self.s
-        self._prior_prob_true = (s + self._label_cache.sum(axis=0)) / (s * 2 + n)
+    def _fit_votes(self, X: Any) -> None:
+        s, Y = self.s, self._label_cache
+        weight = np.ones(self._num_instances) if self._weight is None else self._weight
+        with_label = weight @ Y
+        self._prior_prob_true = (s + with_label) / (s * 2 + weight.sum())
         self._prior_prob_false = 1 - self._prior_prob_true
         # With None, scikit-learn searches the training points and leaves out the point itself.
-        true, false = self._histograms(self._neighbors(X if self.include_self else None))
+        neighbors = self._neighbors(X if self.include_self else None)
+        true, every = np.zeros((2, self._num_labels, self.k + 1))
+        for rows in self._batches(self._num_instances):
+            counts = self._votes(neighbors.at(rows))
+            every += self._histogram(counts, weight[rows])
+            true += self._histogram(counts.multiply(Y[rows]).tocsr(), weight[rows])
+        # What is not stored in the sparse counts is zero.
+        every[:, 0] = weight.sum() - every.sum(axis=1)
+        true[:, 0] = with_label - true.sum(axis=1)
         self._cond_prob_true = self._smoothed(true)
-        self._cond_prob_false = self._smoothed(false)
+        self._cond_prob_false = self._smoothed(every - true)
 
-    def _histograms(self, neighbors: NDArray[np.intp]) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Return how many training points with and without label l (row) have each C_l (column)."""
+    def _histogram(self, counts: sparse.csr_array, weight: Array) -> Array:
+        """Return the weight of the rows with each stored count C_l (column) of label l (row)."""
+        cells = counts.indices * (self.k + 1) + counts.data.astype(np.intp)
+        weights = np.repeat(weight, np.diff(counts.indptr))
         shape = (self._num_labels, self.k + 1)
-        first_cell = np.arange(self._num_labels) * (self.k + 1)
-        with_label = np.zeros(shape, dtype=np.int64)
-        all_points = np.zeros(shape, dtype=np.int64)
-        for rows, counts in self._counts(neighbors):
-            cells = counts + first_cell
-            labelled = cells[self._label_cache[rows].nonzero()]
-            all_points += np.bincount(cells.ravel(), minlength=all_points.size).reshape(shape)
-            with_label += np.bincount(labelled, minlength=with_label.size).reshape(shape)
-        return with_label, all_points - with_label
+        return np.bincount(cells, weights, shape[0] * shape[1]).astype(float).reshape(shape)
 
-    def _smoothed(self, histogram: NDArray[Any]) -> NDArray[np.float64]:
+    def _votes(self, neighbors: Neighbors) -> sparse.csr_array:
+        """Return C_l, how many of the neighbours of each row carry each label."""
+        return adjacency(neighbors.indices, self._num_instances) @ self._label_cache
+
+    def _probability(self, votes: sparse.csr_array) -> Array:
+        probability = self._looked_up(self._tables()[0], votes)
+        if self._is_single_label():
+            probability /= probability.sum(axis=1, keepdims=True)
+        return probability
+
+    def _decision(self, votes: sparse.csr_array) -> NDArray[np.bool_]:
+        return self._looked_up(self._tables()[1], votes)
+
+    def _looked_up(self, table: NDArray[Any], counts: sparse.csr_array) -> NDArray[Any]:
+        return table[np.arange(self._num_labels), counts.toarray().astype(np.intp)]
+
+    def _smoothed(self, histogram: Array) -> Array:
         total = histogram.sum(axis=1, keepdims=True)
         return (self.s + histogram) / (self.s * (self.k + 1) + total)
 
-    def _tables(self) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    def _tables(self) -> tuple[Array, NDArray[np.bool_]]:
+        """Return the probability and the decision for each label and count, shape (K, k + 1)."""
         true = self._prior_prob_true[:, np.newaxis] * self._cond_prob_true
         false = self._prior_prob_false[:, np.newaxis] * self._cond_prob_false
         return true / (true + false), true >= false

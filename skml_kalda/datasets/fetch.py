@@ -128,11 +128,12 @@ def resume(url: str, target: Path, *, md5: str, most_bytes: int) -> None:
     url : str
         The address.
     target : Path
-        The file. What has arrived is kept beside it, under a name that ends in ".part".
+        The file. The bytes received so far are kept beside it, in a file whose name ends in
+        ".part".
     md5 : str
         Checksum of the file.
     most_bytes : int
-        A download is given up when it exceeds this.
+        A download that exceeds this is aborted.
     """
     if target.exists():
         _check_md5(target, md5, target)
@@ -154,13 +155,13 @@ def resume(url: str, target: Path, *, md5: str, most_bytes: int) -> None:
 
 
 def _append(url: str, stream: IO[bytes], name: str, most_bytes: int) -> None:
-    """Append to a file what it lacks; a server that cannot continue starts the file anew."""
+    """Append the missing bytes to a file; start over if the server cannot continue."""
     done = stream.tell()
     try:
         response = _open(url, **({"Range": f"bytes={done}-"} if done else {}))
     except _NetworkError as error:
         if done and getattr(error.__cause__, "code", None) == _NO_SUCH_RANGE:
-            return  # Nothing is missing, as far as the server knows; the checksum will tell.
+            return  # The server has nothing more; the checksum decides.
         raise
     with response:
         if response.status != http.client.PARTIAL_CONTENT:

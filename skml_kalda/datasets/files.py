@@ -22,7 +22,7 @@ _PART = ".skml-kalda-{}.part"
 
 
 def opener(path: Path) -> Callable[..., Any]:
-    """Return the function that opens a file of this name: `open`, or that of its compression."""
+    """Return the function that opens a file of this name, compressed or not."""
     return OPENERS.get(path.suffix.lower(), open)
 
 
@@ -79,7 +79,7 @@ def alone(folder: Path, task: str) -> Iterator[None]:
     path = folder / _PART.format(task)
     with path.open("a+b") as stream:
         if not _claim(stream):
-            raise BlockingIOError(f"another process is at work on {task} in {folder}")
+            raise BlockingIOError(f"another process is working on {task} in {folder}")
         try:
             yield
         finally:
@@ -96,7 +96,7 @@ def _new_part(folder: Path) -> IO[bytes]:
 
 
 def _claim(stream: IO[bytes]) -> bool:
-    """Lock a new temporary file; False if another process takes it for a leftover first."""
+    """Lock a new temporary file; False if another process removed it as a leftover."""
     try:
         lock(stream)
     except BlockingIOError:

@@ -18,7 +18,7 @@ URL = (
     "msrc_objcategimagedatabase_v2.zip"
 )
 MD5 = "8fcd292c7f1e69f91a2ef513746bd52c"
-# The images are 591 and their ground truth as many, of about 200 kB each.
+# There are 591 images and as many files of ground truth, of about 200 kB each.
 _MOST_FILES = 10_000
 _MOST_BYTES = 2**30
 
@@ -35,7 +35,7 @@ says in short:
   - The images come as they are, without any warranty.
 
 The agreement itself is binding, not this summary. The download page of the images and the
-archive have it:
+archive contain it:
   https://www.microsoft.com/en-us/research/project/image-understanding/
 """
 
@@ -43,8 +43,8 @@ archive have it:
 def build_from_archive(home: Path, names: Sequence[str], *, accept_licence: bool) -> list[Path]:
     """Build the data sets that are not in the data home, from the archive of the images.
 
-    Every step is taken only if its result is not here yet, so that a run after an interruption
-    goes on where the last one stopped: the download, the unpacking, each data set.
+    Each step (the download, the unpacking, each data set) runs only if its result is not here
+    yet, so that a run after an interruption continues where the last one stopped.
 
     Parameters
     ----------

@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 def show_progress(what: str, done: float, total: float, unit: str = "", end: bool = False) -> None:
-    """Write how much of something is done over the line before; `end` begins a new line."""
+    """Overwrite the line with how much is done; `end` begins a new line."""
     if sys.stderr.isatty():
         digits = 1 if unit else 0
         amount = f"{done:.{digits}f} of {total:.{digits}f}{unit} ({done / total:.0%})"
@@ -18,7 +18,7 @@ def show_progress(what: str, done: float, total: float, unit: str = "", end: boo
 
 
 def announce(what: str) -> None:
-    """Tell that something begins whose progress is not known."""
+    """Announce work whose progress is not known."""
     if sys.stderr.isatty():
         print(what, file=sys.stderr, flush=True)
 

@@ -35,7 +35,7 @@ def save_csv(
 
 
 def _rows(data: Any, target: Any) -> Iterator[list[Any]]:
-    """Yield the rows one by one, of which only a few are dense at a time."""
+    """Yield the rows one by one; only a few are made dense at a time."""
     n_rows, n_features = data.shape
     for some in gen_batches(n_rows, max(1, _CELLS // max(1, n_features))):
         part = data[some].toarray() if issparse(data) else data[some]

@@ -14,7 +14,7 @@ from zipfile import BadZipFile, ZipFile, ZipInfo
 from skml_kalda.datasets.errors import FetchError
 from skml_kalda.datasets.progress import counted
 
-# What zipfile raises for damaged, encrypted and unknown members; OSError is a full disk, say.
+# What zipfile raises for damaged, encrypted and unknown members, or for a full disk (OSError).
 _FAILURES = (BadZipFile, EOFError, NotImplementedError, OSError, RuntimeError, zlib.error)
 
 
@@ -50,7 +50,7 @@ def unpack(archive: Path, folder: Path, *, most_files: int, most_bytes: int) -> 
 
 @contextmanager
 def _new_folder(folder: Path) -> Iterator[Path]:
-    """Make a folder of another name, which is renamed if the block succeeds and else removed."""
+    """Make a folder under a temporary name; rename it if the block succeeds, else remove it."""
     fresh = folder.with_name(f".{folder.name}.unpacking")
     shutil.rmtree(fresh, ignore_errors=True)
     fresh.mkdir()
@@ -79,7 +79,7 @@ def _checked(members: list[ZipInfo], most_files: int, most_bytes: int) -> list[Z
 
 def _check_member(member: ZipInfo) -> None:
     name = member.filename
-    # What is below is a path of this folder on every system: no C:\ and no \\server either.
+    # A name that passes is a path inside the folder on every system: no C:\ and no \\server.
     if PurePosixPath(name).is_absolute() or {"..", ""} & set(name.rstrip("/").split("/")):
         raise FetchError(f"the member {name!r} leads outside the folder")
     if any(character in '\\:*?"<>|' or character < " " for character in name):

@@ -11,7 +11,7 @@ from typing import Any
 
 import skml_kalda
 from skml_kalda._core.extras import required
-from skml_kalda.classifiers._neighbors import NeighborCountClassifier
+from skml_kalda.classifiers._neighbors import NeighborClassifier
 from skml_kalda.classifiers.kalda_classifier import KaLDAClassifier
 from skml_kalda.onnx.classifiers import label_scores, neighbors, set_classifier_types
 from skml_kalda.onnx.operators import Build, convert
@@ -31,7 +31,7 @@ _CONVERTERS: dict[type, tuple[Callable[[Any], None], Build]] = {
     AlignmentScaler: (set_reducer_types, scaled),
     KernelTransformer: (set_reducer_types, kernel),
     KernelKaLDACV: (set_reducer_types, kernel),
-    NeighborCountClassifier: (set_classifier_types, neighbors),
+    NeighborClassifier: (set_classifier_types, neighbors),
     KaLDAClassifier: (set_classifier_types, label_scores),
 }
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from skml_kalda.classifiers._spaces import LinearFeatures
 from skml_kalda.classifiers.kalda_classifier import KaLDAClassifier
+from skml_kalda.classifiers.mlknn import MLkNN
 from skml_kalda.onnx.operators import Node, Operators, check_known, dense
 from skml_kalda.onnx.reducers import kernel_sums
 
@@ -66,13 +68,27 @@ def _has_indicator(classifier: Any) -> bool:
 
 def neighbors(classifier: Any, X: Node, op: Operators) -> list[Node]:
     """Count the labels of the neighbours, and look the counts up in the tables."""
-    probability, decision = classifier._tables()
+    probability, decision = _tables(classifier)
     first_cell = np.arange(0, probability.size, probability.shape[1])
     cells = op("Add", _label_counts(classifier, X, op), first_cell)
     probabilities = op("Gather", probability.ravel(), cells)
     if _has_indicator(classifier):
         return [op("Gather", decision.ravel().astype(np.int64), cells), probabilities]
     return _classes(classifier, op("Div", probabilities, op.row_sums(probabilities)), op)
+
+
+def _tables(classifier: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the probability and the decision for each label and count, shape (K, k + 1)."""
+    if isinstance(classifier, MLkNN):
+        return classifier._tables()
+    check_known("weights", classifier.weights, ("uniform",), classifier)
+    if classifier._weight is not None:
+        raise ValueError(
+            f"{type(classifier).__name__} fitted with sample_weight has no ONNX form, because its "
+            "votes are not counts: fit it without."
+        )
+    counts = np.tile(np.arange(classifier.k + 1), (classifier._num_labels, 1))
+    return counts / classifier.k, 2 * counts > classifier.k
 
 
 def _label_counts(classifier: Any, X: Node, op: Operators) -> Node:

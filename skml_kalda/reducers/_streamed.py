@@ -48,8 +48,7 @@ class StreamedTransformer(
 ):
     """Base of the transformers whose rows may come in batches.
 
-    What a stream holds is solved for when it is first asked for, as one object that is swapped
-    in whole: see `Stream`.
+    The results of a stream are computed on first access and kept as one object: see `Stream`.
     """
 
     _state: Results | Stream[Any]
@@ -80,8 +79,8 @@ class StreamedTransformer(
         Returns
         -------
         X_new : array of shape (n_samples, n_components)
-            The projected data, dense. For dask X a dask array that nobody has computed yet,
-            or a dask dataframe after ``set_output(transform="pandas")``.
+            The projected data, dense. For dask X a lazy dask array, or a dask dataframe after
+            ``set_output(transform="pandas")``.
         """
         check_is_fitted(self)
         checks = whole_checks(in_blocks(X) and self._reads_blocks)
@@ -90,7 +89,7 @@ class StreamedTransformer(
         )
 
     def _results(self) -> Results:
-        """Return the fitted attributes, computed now if batches have come since."""
+        """Return the fitted attributes; compute them if batches were added since."""
         state = self._state
         return state.results(self._solve_batch) if isinstance(state, Stream) else state
 
@@ -121,8 +120,8 @@ class StreamedTransformer(
         return transformer_tags(super().__sklearn_tags__())
 
     def __getattr__(self, name: str) -> Any:
-        # Only reached for what is not there: an attribute before fit, or a method that
-        # `available_if` refused, of which the user wants to know why.
+        # Only reached for missing attributes: a fitted one before fit, or a method that
+        # `available_if` hides, for which the message says why.
         reason = self._needs_all_rows() if name == "partial_fit" else None
         why = f": {reason}" if reason else ""
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{why}")
@@ -177,8 +176,8 @@ class SupervisedReducer(StreamedTransformer):
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Add a batch of rows; after the last one the result is that of `fit` on all.
 
-        The directions are computed when they are first asked for. So a batch costs no more
-        than adding it up, and the first ones need not hold every class. The first call after
+        The directions are computed on first access. So a batch costs no more than adding it
+        up, and the first batches need not contain every class. The first call after
         `fit` starts anew.
 
         Parameters
@@ -214,8 +213,7 @@ class SupervisedReducer(StreamedTransformer):
 def row_weights(sample_weight: Any, X: Any, *, batch: bool) -> Array:
     """Return the weights of rows; a batch may have none of positive weight."""
     if batch and np.ndim(sample_weight) == 1 and not np.any(sample_weight):
-        # Rows of zero weight are an error only if there are no others: the next batch may
-        # have them.
+        # Not an error here: the next batch may have rows of positive weight.
         check_consistent_length(X, sample_weight)
         return np.zeros(X.shape[0])
     return _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)

@@ -53,15 +53,15 @@ class LDA(GeneralizedReducer):
 
     See Also
     --------
-    RLDA : The same, under the name it has in the literature with a ridge.
+    RLDA : The same method under the name that is usual with a ridge.
     MLDA : The same with a choice of weights for rows with several labels.
     ULDA : LDA with all its directions, uncorrelated.
 
     Notes
     -----
-    The directions do not depend on the scaling of the features. With fewer rows than
-    features every class collapses to a point on the training data: prefer :class:`RLDA`.
-    Sparse X is never made dense.
+    Without a ridge the directions do not depend on the units of the features, and with fewer
+    rows than features every class collapses to a point on the training data. Sparse X is
+    never made dense.
 
     References
     ----------

@@ -27,7 +27,7 @@ from skml_kalda.reducers._families.generalized import NORMALIZE_WHOLE, RIDGE
 from skml_kalda.reducers._families.latent import Latent
 from skml_kalda.reducers._streamed import Fitted
 
-# "auto" of the inverse form, whose ridge has units of its own.
+# The ridge "auto" of the inverse form, which is in other units.
 _INVERSE_RIDGE = 0.1
 
 
@@ -57,9 +57,9 @@ class MLSI(BaseReducer):
     ridge : float or "auto", default="auto"
         For "direct": :math:`\gamma` as a multiple of the mean eigenvalue of :math:`X^T X`. For
         "inverse": :math:`\gamma` itself; the same multiple of :math:`\mathrm{Tr}(C) / p` is also
-        added to the diagonal of :math:`C`.
-        "auto" chooses the value for which a ridge regression of the labels on the features is
-        best in generalised cross-validation.
+        added to the diagonal of :math:`C`. "auto" chooses the value for which a ridge
+        regression of the labels on the features is best in generalised cross-validation; for
+        "inverse" it is 0.1.
     scale : bool, default=True
         Whether to scale X and Y to unit Frobenius norm, so that the meaning of :math:`\beta`
         does not depend on their units.

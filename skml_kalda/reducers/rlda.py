@@ -52,7 +52,7 @@ class RLDA(GeneralizedReducer):
 
     See Also
     --------
-    LDA : The same without a ridge.
+    LDA : The same method under the name that is usual without a ridge.
     MultiLabelKaLDA : Has a ridge too, as `shrinkage`.
 
     Notes

@@ -59,3 +59,56 @@ def test_with_a_1d_y_it_is_scikit_learns_classifier(k):
     assert_array_equal(ours.classes_, theirs.classes_)
     assert_array_equal(ours.predict(X_test), theirs.predict(X_test))
     np.testing.assert_allclose(ours.predict_proba(X_test), theirs.predict_proba(X_test), rtol=1e-15)
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize("n_features", [4, 30])
+def test_distance_weighted_votes_are_scikit_learns(n_features, form, metric):
+    X, y, X_test = smooth_data(n_features=n_features)
+    params = {"weights": "distance", "metric": metric}
+    ours = BinaryRelevanceKNN(k=7, **params).fit(form(X), y)
+    # Some of the rows that are asked for are training rows: these vote alone.
+    X_test = np.concatenate([X_test, X[:5]])
+    theirs = KNeighborsClassifier(7, **params).fit(form(X), y)
+    expected = np.column_stack([each[:, 1] for each in theirs.predict_proba(form(X_test))])
+    np.testing.assert_allclose(ours.predict_proba(form(X_test)), expected, rtol=1e-10, atol=1e-14)
+    assert_array_equal(ours.predict(form(X_test)), theirs.predict(form(X_test)))
+
+
+def test_rows_at_distance_zero_vote_alone_and_a_unanimous_vote_is_one():
+    X, y = [[0.0], [0.0], [1e-3], [3.0]], [[1, 0], [0, 0], [1, 1], [1, 0]]
+    model = BinaryRelevanceKNN(k=4, weights="distance").fit(X, y)
+    assert_array_equal(model.predict_proba([[0.0]]), [[0.5, 0]])
+    X, _, X_test = smooth_data()
+    one = BinaryRelevanceKNN(k=9, weights="distance").fit(X, np.ones((len(X), 1)))
+    assert_array_equal(one.predict_proba(X_test), np.ones((len(X_test), 1)))
+
+
+def weighted_votes(X, y, X_test, k, weight, by_distance):
+    """Vote row by row, in plain Python: a row of weight w has w votes."""
+    shares = []
+    for point in X_test:
+        distances = np.linalg.norm(X - point, axis=1)
+        nearest = np.argsort(distances)[:k]
+        votes = [weight[i] / distances[i] if by_distance else weight[i] for i in nearest]
+        shares.append(sum(v * y[i] for v, i in zip(votes, nearest, strict=True)) / sum(votes))
+    return np.array(shares)
+
+
+@pytest.mark.parametrize("weights", ["uniform", "distance"])
+def test_a_neighbour_votes_with_its_weight(weights):
+    X, y, X_test = smooth_data()
+    weight = np.random.default_rng(0).random(len(X)) + 0.1
+    model = BinaryRelevanceKNN(k=6, weights=weights).fit(X, y, sample_weight=weight)
+    expected = weighted_votes(X, y, X_test, 6, weight, weights == "distance")
+    np.testing.assert_allclose(model.predict_proba(X_test), expected, rtol=1e-12)
+
+
+def test_equal_integer_weights_equal_repeated_rows_and_as_many_times_the_neighbours():
+    X, y, X_test = smooth_data()
+    weighted = BinaryRelevanceKNN(k=4).fit(X, y, sample_weight=np.full(len(X), 3))
+    repeated = BinaryRelevanceKNN(k=12).fit(np.repeat(X, 3, axis=0), np.repeat(y, 3, axis=0))
+    np.testing.assert_allclose(
+        weighted.predict_proba(X_test), repeated.predict_proba(X_test), rtol=1e-15
+    )

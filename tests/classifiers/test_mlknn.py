@@ -59,7 +59,7 @@ def test_equals_the_frameworks_on_sparse_bundled_data():
     assert_same_as_framework(sparse.csr_matrix(X), sparse.csr_matrix(y), sparse.csr_matrix(X_test))
 
 
-def zhang_zhou(X, y, X_test, k, s):
+def zhang_zhou(X, y, X_test, k, s, w=None):
     """ML-KNN, step by step as in the table of the paper, for one label and point at a time."""
 
     def neighbors(point, candidates):
@@ -68,14 +68,15 @@ def zhang_zhou(X, y, X_test, k, s):
     def count(point, candidates, label):
         return sum(y[i][label] for i in neighbors(point, candidates))
 
-    m, everyone = len(X), range(len(X))
+    everyone = range(len(X))
+    w = w or [1] * len(X)
     posterior = np.empty((len(X_test), len(y[0])))
     for label in range(len(y[0])):
-        prior = (s + sum(row[label] for row in y)) / (s * 2 + m)
+        prior = (s + sum(w[i] * y[i][label] for i in everyone)) / (s * 2 + sum(w))
         c, c_prime = [0] * (k + 1), [0] * (k + 1)
         for i in everyone:
             delta = count(X[i], [j for j in everyone if j != i], label)
-            (c if y[i][label] else c_prime)[delta] += 1
+            (c if y[i][label] else c_prime)[delta] += w[i]
         for t, point in enumerate(X_test):
             j = count(point, everyone, label)
             yes = prior * (s + c[j]) / (s * (k + 1) + sum(c))
@@ -92,6 +93,14 @@ def test_without_self_it_is_zhang_and_zhous_definition(k, s):
     expected = zhang_zhou(X.tolist(), y.tolist(), X_test.tolist(), k, s)
     np.testing.assert_allclose(model.predict_proba(X_test), expected, rtol=1e-13)
     assert_array_equal(model.predict(X_test), expected >= 0.5)
+
+
+def test_weights_count_rows_in_the_estimates_but_not_as_neighbours():
+    X, y, X_test = smooth_data()
+    weight = np.random.default_rng(0).integers(1, 4, len(X))
+    model = MLkNN(k=4, include_self=False).fit(X, y, sample_weight=weight)
+    expected = zhang_zhou(X.tolist(), y.tolist(), X_test.tolist(), 4, 1.0, weight.tolist())
+    np.testing.assert_allclose(model.predict_proba(X_test), expected, rtol=1e-13)
 
 
 def test_a_duplicate_of_a_point_is_a_neighbour_but_the_point_is_not():

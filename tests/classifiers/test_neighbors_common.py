@@ -29,9 +29,20 @@ from skmultilearn.problem_transform import BinaryRelevance, LabelPowerset
 from skml_kalda import BinaryRelevanceKNN, MLkNN
 from tests.classifiers.conftest import dense, smooth_data
 
-CLASSIFIERS = [MLkNN(k=3), MLkNN(k=3, include_self=False), BinaryRelevanceKNN(k=3)]
-CHECKED = [*CLASSIFIERS, MLkNN(), BinaryRelevanceKNN()]
+CLASSIFIERS = [
+    MLkNN(k=3),
+    MLkNN(k=3, include_self=False),
+    BinaryRelevanceKNN(k=3),
+]
+BY_DISTANCE = BinaryRelevanceKNN(k=3, weights="distance")
+CHECKED = [*CLASSIFIERS, BY_DISTANCE, MLkNN(), BinaryRelevanceKNN()]
 both = pytest.mark.parametrize("classifier", CLASSIFIERS, ids=repr)
+every = pytest.mark.parametrize("classifier", [*CLASSIFIERS, BY_DISTANCE], ids=repr)
+
+REPEATED_ROWS = [
+    "check_sample_weight_equivalence_on_dense_data",
+    "check_sample_weight_equivalence_on_sparse_data",
+]
 
 FORMS = {
     "array": np.asarray,
@@ -52,7 +63,14 @@ def expected_failed_checks(classifier):
         "BaseEstimator before ClassifierMixin; no order of ours can undo that",
         "check_supervised_y_2d": "a y of shape (n, 1) is the indicator of one label, not a "
         "column of class numbers, and so 2 is an error in it",
+        **dict.fromkeys(
+            REPEATED_ROWS, "a row of weight two takes one place among the k neighbours"
+        ),
     }
+    if classifier.k == 10:
+        excluded["check_classifiers_one_label_sample_weights"] = (
+            "it leaves five rows of positive weight, too few for ten neighbours"
+        )
     if isinstance(classifier, BinaryRelevanceKNN):
         excluded["check_classifiers_multilabel_output_format_predict_proba"] = (
             "it wants probabilities strictly between 0 and 1; an unanimous vote is 0 or 1, as "
@@ -280,3 +298,55 @@ def test_wrong_input_is_named(classifier, params, y, message):
     }
     with pytest.raises(ValueError, match=message):
         clone(classifier).set_params(**params).fit(X, labels[y])
+
+
+@every
+def test_rows_of_weight_zero_are_left_out(classifier):
+    X, y, X_test = smooth_data()
+    weight = np.random.default_rng(0).choice([0.0, 0.5, 2.0], len(X))
+    model = clone(classifier).fit(X, y, sample_weight=weight)
+    kept = weight > 0
+    expected = clone(classifier).fit(X[kept], y[kept], sample_weight=weight[kept])
+    assert_array_equal(model.predict_proba(X_test), expected.predict_proba(X_test))
+    assert not np.array_equal(
+        model.predict_proba(X_test), clone(classifier).fit(X[kept], y[kept]).predict_proba(X_test)
+    )
+
+
+@every
+def test_weights_of_one_are_no_weights(classifier):
+    X, y, X_test = smooth_data()
+    model = clone(classifier).fit(X, y, sample_weight=np.ones(len(X)))
+    expected = clone(classifier).fit(X, y)
+    assert_array_equal(model.predict_proba(X_test), expected.predict_proba(X_test))
+
+
+@pytest.mark.parametrize(
+    ("weight", "params", "message"),
+    [
+        (np.r_[-1.0, np.ones(59)], {}, "sample_weight"),
+        (np.r_[0.0, np.ones(59)], {"metric": "precomputed"}, "zero for 1 rows.*rows and columns"),
+        (
+            np.r_[np.ones(2), np.zeros(58)],
+            {},
+            "k=3 needs at least .* of positive weight, n_samp.*=2",
+        ),
+    ],
+    ids=["negative", "precomputed", "too few"],
+)
+@every
+def test_wrong_weights_are_named(classifier, weight, params, message):
+    X, y, _ = smooth_data(n_train=60, n_features=60)
+    with pytest.raises(ValueError, match=message):
+        clone(classifier).set_params(**params).fit(X, y, sample_weight=weight)
+
+
+@pytest.mark.parametrize("n_features", [5, 30])
+@every
+def test_float32_is_searched_as_it_is(classifier, n_features):
+    X, y, X_test = smooth_data(n_features=n_features)
+    model = clone(classifier).fit(X.astype(np.float32), y)
+    assert model.knn_._fit_X.dtype == np.float32
+    expected = clone(classifier).fit(X, y).predict_proba(X_test)
+    found = model.predict_proba(X_test.astype(np.float32))
+    np.testing.assert_allclose(found, expected, atol=1e-5)

@@ -219,7 +219,7 @@ def test_two_processes_do_not_build_at_once(home, server, capsys):
     with subprocess.Popen([sys.executable, "-c", code, str(home)], **pipes) as other:
         other.stdout.readline()
         assert build(home, "--accept-licence") == 1
-        assert "another process is at work on msrc" in capsys.readouterr().err
+        assert "another process is working on msrc" in capsys.readouterr().err
         other.stdin.close()
         other.wait()
     assert build(home, "--accept-licence") == 0

@@ -127,7 +127,7 @@ def test_none_means_the_dimensions_of_the_labels(name):
     """K, or K − 1 if the labels of every row have one sum, as the paper's weights make them."""
     X, Y = made(K=5)
     reducer = fitted(name, X, Y)
-    assert len(reducer.components_) == (4 if name in BY_LABELS else 5)
+    assert len(reducer.components_) == (4 if name in (*BY_LABELS, *CHOOSING) else 5)
     one_class = np.eye(5, dtype=int)[np.arange(len(X)) % 5]
     # MLR keeps a direction for every class, MDDM one for every dimension of its kernel.
     if name not in ("MLR", "MDDM-kernel"):

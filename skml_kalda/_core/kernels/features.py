@@ -23,12 +23,13 @@ from skml_kalda._core.kernels.values import (
 from skml_kalda._core.orthonormal import with_signs
 from skml_kalda._core.scatter import MomentScatter
 
-# All rows are landmarks up to this many: above, they would cost more than they add.
+# Up to this many rows, all are landmarks; more would cost more than they add.
 MANY_LANDMARKS = 1000
-# Rows for each landmark among which it is chosen, where rows come in batches or blocks.
+# Rows per landmark to choose from, if rows come in batches or blocks.
 _ROWS_PER_LANDMARK = 10
-# Moments of kernel values become those of features at the end, which loses twice as many
-# digits as the condition of the landmarks' kernel has. From here on every row is mapped first.
+# Up to this condition number of the landmarks' kernel, moments of kernel values are added up and
+# turned into those of features at the end. That loses twice as many digits as the condition
+# number has, so for worse kernels every row is mapped first.
 _CONDITION = 1e4
 # Kernel values of a block: 8 MB stay in the cache, 2048 rows hide the cost of adding up m × m.
 _NUMBERS, _ROWS = 2**20, 2048
@@ -38,8 +39,8 @@ _NUMBERS, _ROWS = 2**20, 2048
 class KernelFeatures:
     """φ(x) = k(x) W: k(x) the kernel values of x with the landmarks, W = K^(-½) on its range.
 
-    K are the kernel values of the landmarks with one another. The features are in order of
-    falling eigenvalue of K, and of one sign.
+    K are the kernel values of the landmarks with one another. The features are sorted by
+    descending eigenvalue of K and have fixed signs.
     """
 
     kernel: LandmarkKernel
@@ -72,14 +73,14 @@ class KernelFeatures:
         return values
 
     def scatter(self, X: Any, labels: Any, weight: Array) -> MomentScatter:
-        """Add up rows, a block at a time. The sum is of kernel values: see `of_features`."""
+        """Add up the kernel values of rows, block by block; see `of_features`."""
         with np.errstate(over="ignore", invalid="ignore"):  # checked when solved
             return MomentScatter.of_blocks(
                 (self._coordinates(X[rows]), labels[rows], weight[rows]) for rows in self._blocks(X)
             )
 
     def of_features(self, scatter: MomentScatter) -> MomentScatter:
-        """Turn the sum of what `scatter` gave into the scatter of the features."""
+        """Turn a sum of results of `scatter` into the scatter of the features."""
         return scatter if self._maps_first else scatter.mapped(self.whitening)
 
     def _coordinates(self, X: Any) -> Array:
@@ -97,7 +98,7 @@ class KernelFeatures:
 
 
 def check_kernel(values: Array) -> None:
-    """Refuse kernel values, or squares of them, that are too large for floats."""
+    """Raise if kernel values, or squares of them, are too large for floats."""
     if not np.isfinite(values).all():
         raise ValueError(
             "The kernel of X has values that are not finite, or too large to be squared: use "
@@ -107,7 +108,7 @@ def check_kernel(values: Array) -> None:
 
 @dataclass(frozen=True)
 class FeatureChoice:
-    """How features are chosen for some rows: parameters as in `LandmarkFeatures`."""
+    """How features are chosen for some rows, with the parameters of `LandmarkFeatures`."""
 
     n_landmarks: int | Literal["auto"] = "auto"
     kernel: Any = "rbf"
@@ -129,7 +130,7 @@ class FeatureChoice:
         return KernelFeatures.of(kernel, landmarks, gamma)
 
     def landmarks_of(self, X: Any, weight: Array) -> Landmarks:
-        """Choose the landmarks; those of kernels of the same `unit_length` are the same."""
+        """Choose the landmarks, the same for all kernels of the same `unit_length`."""
         n, wanted = np.count_nonzero(weight), self._most_landmarks
         if n == 0:
             raise ValueError("X has no row of positive weight to choose landmarks from.")
@@ -151,7 +152,7 @@ class FeatureChoice:
 
     @property
     def n_rows(self) -> int:
-        """Number of rows among which to choose where not all are at hand."""
+        """Number of rows to choose from if not all are in memory."""
         return _ROWS_PER_LANDMARK * self._most_landmarks
 
     @property

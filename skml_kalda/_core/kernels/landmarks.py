@@ -31,7 +31,7 @@ class Landmarks(NamedTuple):
     points: Any
     """Array or CSR of shape (m, p)."""
     indices: NDArray[np.intp] | None
-    """Places of the landmarks among the rows; None where they are centres of rows."""
+    """Indices of the landmarks among the rows; None if they are centres of rows."""
 
 
 def choose_landmarks(
@@ -43,7 +43,7 @@ def choose_landmarks(
     *,
     unit_length: bool = False,
 ) -> Landmarks:
-    """Choose landmarks for the rows of positive weight; all of these if they are no more.
+    """Choose landmarks among the rows of positive weight: all of them if they are few enough.
 
     Parameters
     ----------
@@ -52,14 +52,14 @@ def choose_landmarks(
     weight : array of shape (n,)
         Weights of the rows.
     n_landmarks : int
-        Number of landmarks. Where rows repeat there may be fewer centres.
+        Number of landmarks. If rows repeat, there may be fewer centres.
     choice : {"kmeans", "random"}
-        Centres of clusters, or rows drawn at random. Centres of sparse rows would be dense:
-        the row nearest to each centre takes its place.
+        Centres of clusters, or rows drawn at random. Centres of sparse rows would be dense,
+        so the row nearest to each centre is used instead.
     rng : RandomState
         Draws the rows.
     unit_length : bool, default=False
-        Whether rows of unit length are clustered, as the cosine sees them.
+        Whether rows are scaled to unit length before clustering, as for the cosine kernel.
     """
     rows = np.flatnonzero(weight)
     if n_landmarks >= len(rows):
@@ -86,7 +86,7 @@ def _centres(X: Array, weight: Array, n: int, rng: np.random.RandomState) -> Arr
 
 
 def _medoids(X: Any, weight: Array, n: int, rng: np.random.RandomState) -> NDArray[np.intp]:
-    """Numbers of the sparse rows that are nearest to a centre."""
+    """Return the indices of the sparse rows that are nearest to a centre."""
     points = _leading_directions(X, rng)
     nearest = pairwise_distances_argmin(_centres(points, weight, n, rng), points)
     medoids: NDArray[np.intp] = np.unique(nearest)
@@ -94,7 +94,7 @@ def _medoids(X: Any, weight: Array, n: int, rng: np.random.RandomState) -> NDArr
 
 
 def _leading_directions(X: Any, rng: np.random.RandomState) -> Array:
-    """Sparse rows in few dimensions that keep most of their distances."""
+    """Return sparse rows in few dimensions that keep most of their distances."""
     rows = float_rows(X, as_sparse=True)
     left, values, _ = randomized_svd(rows, min(_DIRECTIONS, *rows.shape), random_state=rng)
     points: Array = left * values

@@ -15,8 +15,8 @@ from skml_kalda._core.arrays import Array, stacked
 class RowSample:
     """Some rows, drawn without replacement; ``a + b`` is a sample of the rows of both.
 
-    Every row has a random number, and those with the smallest numbers stay. So the sample does
-    not depend on how its parts are put together; the rows keep their order.
+    Every row gets a random number, and the rows with the smallest numbers are kept, in their
+    order. So the sample does not depend on how its parts are combined.
     """
 
     size: int
@@ -24,7 +24,7 @@ class RowSample:
     keys: Array
     """The random numbers."""
     columns: tuple[Any, ...]
-    """What belongs to the rows, such as X and y: arrays or CSR of as many rows."""
+    """The data of the rows, such as X and y: arrays or CSR with one row for each key."""
 
     @classmethod
     def of(cls, size: int, columns: Sequence[Any], rng: np.random.Generator) -> RowSample:

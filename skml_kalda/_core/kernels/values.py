@@ -2,8 +2,8 @@
 
 A function in the feature space of a kernel is a sum of kernel values with some landmarks. With
 K the kernel of the landmarks and k(x) the values of a row with them, k(x) K^(-½) are features
-whose inner products are the kernel: exactly where all rows are landmarks, and in the Nyström
-approximation where they are fewer.
+whose inner products are the kernel: exactly if all rows are landmarks, and in the Nyström
+approximation if there are fewer.
 """
 
 from __future__ import annotations
@@ -29,26 +29,26 @@ from skml_kalda._core.symmetric import RANGE_RTOL, positive_eigenpairs
 MANY_ROWS = 1000
 # The cosine is the linear kernel of rows of unit length.
 _LINEAR = ("linear", "cosine")
-# Values of these do not change when all rows move together.
+# These kernels do not change when all rows are shifted together.
 _TRANSLATION_INVARIANT = ("rbf", "laplacian")
 
 
 class LandmarkKernel:
     """Kernel values of rows with landmarks, in float64 and free of large offsets.
 
-    The linear kernel is taken about the mean c of the landmarks, (x − c)ᵀ(l − c), and so is
-    the cosine. Where features are centred afterwards, this changes nothing but the digits
-    that are lost.
+    The linear and the cosine kernel are taken about the mean c of the landmarks,
+    (x − c)ᵀ(l − c). If the features are centred afterwards, this changes no result; it only
+    loses fewer digits.
 
     Parameters
     ----------
     landmarks : array or sparse of shape (m, p), or array of m ints
-        The landmarks; the numbers of their rows if the kernel is precomputed.
+        The landmarks; the indices of their rows if the kernel is precomputed.
     kernel : str or callable, default="rbf"
         A kernel of :func:`sklearn.metrics.pairwise.pairwise_kernels`, or "precomputed".
     gamma : float or sequence of floats, default=None
-        Parameter of the kernel, if it has one; None is scikit-learn's default. The kernel of
-        several is the mean of their kernels.
+        Parameter of the kernel, if it has one; None is scikit-learn's default. For
+        several values, the kernel is the mean of theirs.
     params : mapping, default=None
         Further parameters of the kernel.
     n_jobs : int, default=None
@@ -80,7 +80,7 @@ class LandmarkKernel:
             self._seen_landmarks = self._seen(landmarks)
 
     def __call__(self, X: Any) -> Array:
-        """Kernel values of the rows of X, shape (n, m)."""
+        """Return the kernel values of the rows of X, shape (n, m)."""
         if self.kernel == "precomputed":
             return np.asarray(float_rows(X[:, self.landmarks], as_sparse=False))
         rows = self._seen(X)
@@ -109,12 +109,12 @@ class LandmarkKernel:
         )
 
     def of_landmarks(self, X: Any = None) -> Array:
-        """Kernel values of the landmarks, shape (m, m); X is needed if it is precomputed."""
+        """Return the kernel values of the landmarks, shape (m, m); X is for precomputed ones."""
         return self(X[self.landmarks] if self.kernel == "precomputed" else self.landmarks)
 
 
 def _power(values: Array, exponent: float) -> Array:
-    """Raise to a power, by squaring where that will do: it is many times faster."""
+    """Raise to a power, by repeated squaring if possible, which is many times faster."""
     squarings = np.log2(exponent)
     if squarings != int(squarings):
         return values**exponent
@@ -141,19 +141,19 @@ class _SeenRows:
 
 
 def float_rows(X: Any, *, as_sparse: bool) -> Any:
-    """X in float64, dense or as CSR whose duplicates are summed; the caller's X stays."""
+    """Return X in float64, dense or as CSR without duplicates; the caller's X is unchanged."""
     if not as_sparse:
         return np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
     rows = canonical(sparse.csr_array(X).astype(np.float64, copy=False))
     if rows.indices.dtype != np.int32 and max(*rows.shape, rows.nnz) < 2**31:
-        # The laplacian kernel of scikit-learn takes no others.
+        # scikit-learn's laplacian kernel accepts no other indices.
         parts = rows.data, rows.indices.astype(np.int32), rows.indptr.astype(np.int32)
         rows = sparse.csr_array(parts, shape=rows.shape)
     return rows
 
 
 def _origin(rows: Any) -> Array:
-    """Mean of the rows; zero in the columns of sparse rows that have zeros.
+    """Return the mean of the rows; zero in the columns of sparse rows that have zeros.
 
     Such a column has no large offset: its mean is at most of the size of its spread.
     """
@@ -165,7 +165,7 @@ def _origin(rows: Any) -> Array:
 
 
 def _shifted(rows: Any, origin: Array) -> Any:
-    """Rows minus the origin; the columns of sparse rows come in another order."""
+    """Return rows minus the origin; the columns of sparse rows are in another order."""
     if not sparse.issparse(rows):
         return rows - origin
     moved = origin != 0
@@ -176,7 +176,7 @@ def _shifted(rows: Any, origin: Array) -> Any:
 
 
 def _products_about_mean(rows: Any, landmarks: Any) -> Array:
-    """(x − c)ᵀ(l − c) for the mean c of the landmarks, sparse rows staying sparse."""
+    """Return (x − c)ᵀ(l − c) for the mean c of the landmarks; sparse rows stay sparse."""
     mean = np.asarray(landmarks.mean(axis=0)).ravel()
     products: Array = safe_sparse_dot(rows, landmarks.T, dense_output=True)
     products -= (rows @ mean)[:, None]
@@ -191,7 +191,7 @@ def has_gamma(kernel: Any) -> bool:
 
 
 def median_gamma(kernel: Any, X: Any, weight: Array, rng: np.random.RandomState) -> float | None:
-    """One over the median distance that the kernel is a function of; None if of none."""
+    """Return one over the median distance that the kernel depends on; None if on none."""
     if kernel not in _TRANSLATION_INVARIANT:
         return None
     drawn = np.flatnonzero(weight)
@@ -203,7 +203,7 @@ def median_gamma(kernel: Any, X: Any, weight: Array, rng: np.random.RandomState)
 def inverse_median_distance(
     kernel: str, X: Any, weight: Array, *, unit_length: bool = False
 ) -> float:
-    """One over the median distance of two rows, drawn by their weights; one if that is zero."""
+    """Return one over the median distance of two rows drawn by weight; one if that is zero."""
     rows = _SeenRows(X, kernel, unit_length=unit_length)(X)
     squared = kernel == "rbf"
     distance = euclidean_distances(rows, squared=True) if squared else manhattan_distances(rows)
@@ -218,10 +218,10 @@ def _weighted_median(values: Array, weight: Array) -> float:
 
 
 def whitening(K: Array, dtype: Any = np.float64) -> Array:
-    """K^(-½) on the range of symmetric K, shape (m, rank).
+    """Return K^(-½) on the range of symmetric K, shape (m, rank).
 
-    Repeated landmarks leave null directions, which must not count as features. What is below
-    the precision of data of `dtype`, which K was computed from, is not in the range either.
+    Repeated landmarks leave null directions, which must not count as features. Directions below
+    the precision of `dtype`, the type of the data behind K, are left out too.
     """
     rtol = max(RANGE_RTOL, float(np.finfo(dtype).eps))
     values, vectors = positive_eigenpairs((K + K.T) / 2, rtol, eigh=np.linalg.eigh)
@@ -229,7 +229,7 @@ def whitening(K: Array, dtype: Any = np.float64) -> Array:
 
 
 def check_square(X: Any) -> None:
-    """Refuse what cannot be the kernel of rows with one another."""
+    """Raise if X is not square, as the kernel of rows with one another is."""
     if X.shape[0] != X.shape[1]:
         raise ValueError(
             f"X has shape {X.shape}, but a precomputed kernel must be square: pass the "

@@ -1,4 +1,4 @@
-"""Probabilities from scores: monotone maps fitted to scores that did not see their row."""
+"""Probabilities from scores: monotone maps, fitted to out-of-sample scores."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from scipy.special import expit, log_softmax, logit
 
 from skml_kalda._core.arrays import Array
 
-# How firmly the sigmoid of a label is held to that of all labels: as by some rows on its flank.
+# Weight of the sigmoid of all labels in that of a single label, about as that of so many rows.
 _FIRMNESS = 3.0
 # Keeps the sigmoid of all labels finite where scores separate them.
 _LOOSENESS = 1e-3
 _STEPS = 50
-# Slope of the most decided probabilities.
+# Largest slope.
 _STEEPEST = 1e3
 
 
@@ -32,7 +32,7 @@ def label_sigmoids(scores: Array, Y: Array, weight: Array) -> Sigmoids:
 
     Labels learn from one another: one sigmoid is fitted to all of them together, on scores in
     units of the standard deviation of their label, and each label then departs from it as far
-    as its own rows tell it to. A label whose scores say nothing gets its prevalence.
+    as its own rows support. A label whose scores carry no information gets its prevalence.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ def _newton_step(rows: _Rows, theta: Array, pull: Array, firmness: float) -> Arr
 
 
 def softmax_slope(scores: Array, classes: NDArray[np.intp], weight: Array) -> float:
-    """Return the β > 0 for which softmax(β scores) gives the true classes the most likelihood.
+    """Return the β > 0 for which the true classes are most likely under softmax(β scores).
 
     Parameters
     ----------

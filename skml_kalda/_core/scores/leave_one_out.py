@@ -39,7 +39,7 @@ class RidgePath:
     @classmethod
     def of(cls, scatter: MomentScatter) -> RidgePath:
         """Decompose the scatter of rows that count once each, labels b_i = y_i."""
-        # With a ridge, what the largest eigenvalues leave of the smallest makes no difference.
+        # With a ridge, rounding errors in the smallest eigenvalues make no difference.
         values, basis = positive_eigenpairs(scatter.total, eigh=np.linalg.eigh)
         return cls(
             scatter.weight,
@@ -74,7 +74,7 @@ class RidgePath:
         Y : array of shape (n, K)
             Their labels.
         weight : array of shape (n,)
-            Their weights. A row of weight zero has no part in the fit.
+            Their weights. A row of weight zero is not part of the fit.
         """
         Z = safe_sparse_dot(X, self.basis, dense_output=True) - self.mean @ self.basis
         return LeaveOneOut(self, Z, Y, weight)
@@ -98,8 +98,8 @@ class LeaveOneOut:
         inverse = 1 / (path.values + ridge)
         fitted = path.label_mean + self.Z @ (inverse[:, None] * path.loadings)
         leverage = self.weight * (1 / path.weight + self.Z**2 @ inverse)
-        # Leverages are below one for any ridge; without, that of a row of its own direction is
-        # one, and any score fits it.
+        # With a ridge, leverages are below one. Without, a row that alone spans a direction has
+        # leverage one, and any score fits it.
         kept = np.maximum(1 - leverage, np.finfo(np.float64).eps)
         return self.Y - (self.Y - fitted) / kept[:, None]
 

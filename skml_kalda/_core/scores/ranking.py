@@ -12,7 +12,7 @@ from skml_kalda._core.arrays import Array
 
 
 def ranked_gain(Y: sparse.csr_array, scores: Any, discount: Array) -> Array:
-    """Σ over ranks r ≤ k of discount_r · [the label at rank r is true], for each row.
+    """Return Σ over ranks r ≤ k of discount_r · [the label at rank r is true], for each row.
 
     Parameters
     ----------
@@ -37,9 +37,9 @@ def ranked_gain(Y: sparse.csr_array, scores: Any, discount: Array) -> Array:
 
 
 def covering_rank(Y: sparse.csr_array, scores: Any) -> NDArray[np.intp]:
-    """Rank of the lowest true label of each row, after all labels that are equal to it.
+    """Return the rank of the lowest true label of each row, below all labels of equal score.
 
-    Zero for rows without labels. Parameters as of `ranked_gain`.
+    Zero for rows without labels. The parameters are those of `ranked_gain`.
     """
     rows, labels = Y.nonzero()
     lowest = np.full(Y.shape[0], np.inf)
@@ -49,6 +49,50 @@ def covering_rank(Y: sparse.csr_array, scores: Any) -> NDArray[np.intp]:
     rows, _ = scores.nonzero()
     stored = np.bincount(rows[scores.data >= lowest[rows]], minlength=len(lowest))
     return stored + np.where(lowest <= 0, _n_zeros(scores), 0)
+
+
+def top_scores(scores: Any, n: int) -> tuple[NDArray[np.intp], NDArray[Any]]:
+    """Return the n labels of each row with the highest scores, highest first.
+
+    Parameters
+    ----------
+    scores : array or CSR of shape (m, K)
+        Scores of the labels; those not stored in a CSR are zero, and no stored one is negative.
+    n : int
+        How many labels, at most K.
+
+    Returns
+    -------
+    labels : ndarray of shape (m, n)
+        Their columns. Of equal scores the lowest column comes first.
+    scores : ndarray of shape (m, n)
+        Their scores.
+    """
+    m = scores.shape[0]
+    rows, labels, values = (_stored_top if sparse.issparse(scores) else _dense_top)(scores, n)
+    order = np.lexsort((labels, -values, rows))
+    first = np.searchsorted(rows[order], np.arange(m))
+    top = order[first[:, np.newaxis] + np.arange(n)]
+    return labels[top], values[top]
+
+
+def _dense_top(scores: NDArray[Any], n: int) -> tuple[NDArray[Any], ...]:
+    """Return the entries of each row that are not below its n-th highest."""
+    place = scores.shape[1] - n
+    rows, labels = np.nonzero(scores >= np.partition(scores, place, axis=1)[:, [place]])
+    return rows, labels, scores[rows, labels]
+
+
+def _stored_top(scores: sparse.csr_array, n: int) -> tuple[NDArray[Any], ...]:
+    """Return the stored entries, and the first n labels of each row, which zeros are taken from."""
+    m = scores.shape[0]
+    entries = scores.tocoo()
+    rows = np.concatenate([entries.row, np.repeat(np.arange(m), n)])
+    labels = np.concatenate([entries.col, np.tile(np.arange(n), m)])
+    values = np.concatenate([entries.data, np.zeros(m * n, dtype=scores.dtype)])
+    # Sums duplicates, and keeps zeros.
+    merged = sparse.coo_array((values, (rows, labels)), shape=scores.shape).tocsr().tocoo()
+    return merged.row, merged.col, merged.data
 
 
 def _entries(matrix: Any, rows: NDArray[np.intp], labels: NDArray[np.intp]) -> Array:
@@ -73,7 +117,7 @@ class _Ties(NamedTuple):
 
 
 def _dense_ties(Y: sparse.csr_array, scores: NDArray[Any], k: int) -> _Ties:
-    """Ties of the k highest scores of each row, and of those equal to the lowest of them."""
+    """Return the ties of the k highest scores of each row, and of scores equal to the lowest."""
     place = max(scores.shape[1] - k, 0)
     lowest = np.partition(scores, place, axis=1)[:, [place]]
     rows, labels = np.nonzero(scores >= lowest)

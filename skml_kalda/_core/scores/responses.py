@@ -1,4 +1,4 @@
-"""Scores of labels as classifiers of any library give them, in one form."""
+"""Label scores of classifiers from any library, in one form."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def label_scores(
     n_labels : int
         K, the number of labels that `estimator` was fitted with.
     methods : sequence of str
-        Methods to ask; the first one that `estimator` has is taken.
+        Methods to try; the first one that `estimator` has is called.
 
     Returns
     -------
@@ -58,7 +58,7 @@ def label_scores(
 
 
 def _of_label(probabilities: Array, classes: Any) -> Array:
-    """Probability of class 1, which is missing where no training row had the label."""
+    """Return the probability of class 1, which is missing if no training row had the label."""
     column = np.flatnonzero(np.asarray(classes) == 1)
     return probabilities[:, column[0]] if len(column) else np.zeros(len(probabilities))
 
@@ -69,5 +69,5 @@ def _of_array(response: Any, n_labels: int) -> Any:
     response = np.asarray(response)
     if n_labels > 1:
         return response
-    # scikit-learn takes a single label for two classes.
+    # scikit-learn treats a single label as two classes.
     return response[:, np.newaxis] if response.ndim == 1 else response[:, -1:]

@@ -150,8 +150,8 @@ def _each_macro(scores: Array, positive: Positive) -> list[float]:
 def _each_micro(scores: Array, positive: Positive) -> list[float]:
     """Maximise 2 Σ hits / (Σ positives + Σ predicted) over all K thresholds together.
 
-    Dinkelbach: to maximise 2 Σ hits − q Σ predicted is a task for each label alone. The ratio of
-    the maximisers is a better q, until it is the best one.
+    Dinkelbach's method: 2 Σ hits − q Σ predicted is maximised label by label. The ratio at the
+    maximum is a better q, until it is the best one.
     """
     curves = list(_curves(scores, positive))
     ratio = 0.0

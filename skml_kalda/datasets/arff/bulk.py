@@ -68,7 +68,7 @@ def sparse_block(block: bytes, columns: Columns) -> Entries | None:
 
 
 def _is_plain(block: bytes, columns: Columns, odd: bytes) -> bool:
-    """Whether a block has no quotes and comments, and no odd characters where any text may be."""
+    """Whether a block has no quotes or comments, and no odd characters in columns of text."""
     # A fixed-width string of NumPy drops a NUL at its end.
     odd = b"'\"\0" + (odd if columns.has_text else b"")
     if any(char in block for char in odd) or block.startswith(b"%") or b"\n%" in block:

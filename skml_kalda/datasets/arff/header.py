@@ -29,7 +29,7 @@ class Header:
 
 
 def read_header(source: Source) -> Header:
-    """Read up to the ``@data`` line, and including it."""
+    """Read up to and including the ``@data`` line."""
     relation: str | None = None
     attributes: dict[str, Attribute] = {}
     while True:
@@ -48,7 +48,7 @@ def read_header(source: Source) -> Header:
 
 
 def _declaration(source: Source) -> tuple[str, str]:
-    """Return the next line that is no comment and not empty, as keyword and rest."""
+    """Return the next line that is neither empty nor a comment, as keyword and rest."""
     while (line := source.readline()) is not None:
         if line.lstrip().startswith(b"%"):
             continue

@@ -36,7 +36,7 @@ class Tally:
         self.values.update(np.unique(known).tolist())
 
     def may_identify(self) -> bool:
-        """Whether there are categories enough to give nearly every row seen a value of its own."""
+        """Whether there are enough categories for nearly every row seen to differ."""
         return self.n_categories >= _SHARE * self.n_rows
 
     def identifies(self) -> bool:

@@ -50,7 +50,7 @@ def _open(path: Path) -> Iterator[tuple[Source, Header]]:
 
 
 def _without_identifiers(layout: Layout, path: Path) -> tuple[Layout, list[str]]:
-    """Leave out the features that identify the rows, which only the rows can tell."""
+    """Leave out the features that identify the rows, which takes a look at the rows."""
     tallies = identifiers.suspects(layout)
     if tallies:
         with _open(path) as (source, _):
@@ -66,7 +66,7 @@ class Table:
         self.columns = Columns(layout)
         self.features = FeatureMap(layout)
         self.left_out = tuple(f"{source.path}: {message}" for message in left_out)
-        """A message for each feature that the layout leaves out by itself."""
+        """A message for each feature that was left out because it identifies the rows."""
         self._source = source
         self._blocks = source.blocks()
         self.is_sparse = self._starts_with_a_brace()

@@ -47,8 +47,8 @@ class KernelKaLDA(KernelTransformer, SupervisedReducer):
     Parameters
     ----------
     n_components : int, default=None
-        Number of functions. None means the number of classes that have rows, minus one if
-        labels count or all rows have equally many.
+        Number of functions. None means the number of non-empty classes, minus one if every row
+        has the same number of labels, or if labels count.
     kernel : str or callable, default="rbf"
         A kernel of :func:`sklearn.metrics.pairwise.pairwise_kernels`, or "precomputed". For
         text of many rare words take "cosine"; `KernelKaLDACV` can choose.
@@ -61,12 +61,13 @@ class KernelKaLDA(KernelTransformer, SupervisedReducer):
         Number of landmarks. "auto" takes all rows up to 1000 of them.
     constraint : {"none", "orthonormal"}, default="none"
         See `MultiLabelKaLDA`.
-    weights : {"labels", "rows"}, default="labels"
-        Whether every label counts once, or every row. See `MultiLabelKaLDA`.
-    shrinkage : float in [0, 1], "auto" or None, default=0.2
-        See `MultiLabelKaLDA`, with as many features as the landmarks give independent ones.
-        A kernel of many features fits anything without it; "auto" is often too much where
-        labels are rare.
+    weights : {"rows", "labels"}, default="rows"
+        Whether every row counts once, or every label. See `MultiLabelKaLDA`. A kernel fits
+        rare labels easily, and does worse where rows without labels are ignored.
+    shrinkage : float in [0, 1], "auto" or None, default="auto"
+        See `MultiLabelKaLDA`; here it applies to the features of the kernel. Without
+        shrinkage a kernel with many features fits anything; "auto" is often too much for rare
+        labels.
     kernel_params : dict, default=None
         Further parameters of the kernel.
     random_state : int, RandomState instance or None, default=None
@@ -79,10 +80,10 @@ class KernelKaLDA(KernelTransformer, SupervisedReducer):
     landmarks_ : ndarray or sparse of shape (n_landmarks, n_features)
         The landmarks; rows of the kernel if it is precomputed.
     landmark_indices_ : ndarray of shape (n_landmarks,) or None
-        Their places among the rows they were chosen from; None if they are centres of rows.
+        Their indices among the rows they were chosen from; None if they are centres of rows.
     dual_components_ : ndarray of shape (n_landmarks, n_components)
-        The coefficients :math:`a_l`; each function is positive at the landmark where it is
-        largest in size.
+        The coefficients :math:`a_l`, signed so that each function is positive at the landmark
+        where its absolute value is largest.
     offset_ : ndarray of shape (n_components,)
         Mean of the functions over the training rows, weighted as `weights` says.
     gamma_ : float or None
@@ -94,7 +95,7 @@ class KernelKaLDA(KernelTransformer, SupervisedReducer):
     shrinkage_, n_iter_, converged_
         See `MultiLabelKaLDA`.
     classes_ : ndarray
-        The classes that have rows: labels, or column numbers of an indicator matrix.
+        Classes with at least one row: labels, or column indices of an indicator matrix.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -109,16 +110,15 @@ class KernelKaLDA(KernelTransformer, SupervisedReducer):
     Notes
     -----
     Distances depend on the scaling of the features: put a `StandardScaler` in front unless
-    they share a unit. Rows without labels can be landmarks, and count for nothing else unless
+    they share a unit. Rows without labels can be landmarks; otherwise they are ignored unless
     ``weights="rows"``.
 
     `partial_fit` chooses the landmarks once there are ten rows for each of them, from these
-    first rows, and keeps the landmarks from then on. Rows from before are added up like all
-    others: the result is that of `fit` with the same landmarks. With fewer rows it is that
-    of `fit`. Put the batches in random order if the first ones do not stand for the rest. On
-    dask data the landmarks are chosen from ten rows for each of them, drawn from all blocks in
-    a first pass; a second one adds up. A stream chooses its landmarks with its first dask
-    batch at the latest.
+    first rows, and then keeps them. These rows are added up like all others, so the result is
+    that of `fit` with the same landmarks; with fewer rows it is that of `fit`. Shuffle the
+    rows if the first batches are not representative. On dask data, a first pass draws ten rows
+    for each landmark from all blocks and chooses the landmarks; a second pass adds up the
+    rows. A stream chooses its landmarks with its first dask batch at the latest.
 
     Kernel values and their decomposition are computed in double precision, on rows about the
     mean of the landmarks where the kernel allows it: a large offset of the features costs no
@@ -168,7 +168,7 @@ class KernelKaLDA(KernelTransformer, SupervisedReducer):
         landmarks: LandmarkChoice = "kmeans",
         n_landmarks: int | Literal["auto"] = "auto",
         constraint: Literal["orthonormal", "none"] = "none",
-        weights: Weights = "labels",
+        weights: Weights = "rows",
         shrinkage: float | Literal["auto"] | None = 0.2,
         kernel_params: dict[str, Any] | None = None,
         random_state: int | np.random.RandomState | None = None,

@@ -22,7 +22,7 @@ from skml_kalda._core.streams import FirstRows, Results, Rows, Stream
 from skml_kalda.reducers._streamed import Fitted, StreamedTransformer
 
 # Why a precomputed kernel has neither batches nor blocks.
-PRECOMPUTED = "a precomputed kernel is that of all rows with one another, at once."
+PRECOMPUTED = "a precomputed kernel needs all rows at once."
 
 
 class KernelTransformer(StreamedTransformer):
@@ -49,7 +49,7 @@ class KernelTransformer(StreamedTransformer):
         return FeatureChoice(**{name: getattr(self, name) for name in names})
 
     def _enough(self, rows: FirstRows) -> bool:
-        """Whether there are rows enough to choose landmarks for all that follow."""
+        """Whether there are enough rows to choose landmarks from."""
         return rows.n_weighted >= self._choice().n_rows
 
     def _choose_from_blocks(
@@ -76,15 +76,15 @@ class KernelTransformer(StreamedTransformer):
 class LandmarkFeatures(KernelTransformer):
     r"""The features of a kernel at landmarks.
 
-    A kernel :math:`k` is an inner product of features that may be infinitely many. At landmarks
+    A kernel :math:`k` is an inner product of features, possibly infinitely many. At landmarks
     :math:`l_1, \dots, l_m`, with :math:`k(x) = (k(x, l_1), \dots, k(x, l_m))` and :math:`K` the
     kernel values of the landmarks with one another, the features
 
     .. math:: \varphi(x) = k(x) K^{-1/2}
 
-    have the kernel as their inner product: exactly where all rows are landmarks, and in the
-    Nyström approximation [1]_ where they are fewer. In front of any linear method they make
-    it one of the kernel: ``make_pipeline(LandmarkFeatures(), OPLS())``.
+    have the kernel as their inner product: exactly if all rows are landmarks, and in the
+    Nyström approximation [1]_ if there are fewer. A linear method on these features is a
+    kernel method: ``make_pipeline(LandmarkFeatures(), OPLS())``.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ class LandmarkFeatures(KernelTransformer):
         How landmarks are chosen if there are more rows: centres of k-means, or rows drawn at
         random. k-means looks at ten rows for each landmark, drawn at random. Sparse rows are
         clustered in their leading 64 singular directions, and the row nearest to each centre
-        is the landmark. A precomputed kernel has rows drawn at random.
+        is the landmark. For a precomputed kernel, landmarks are rows drawn at random.
     kernel_params : dict, default=None
         Further parameters of the kernel.
     random_state : int, RandomState instance or None, default=None
@@ -113,7 +113,7 @@ class LandmarkFeatures(KernelTransformer):
     landmarks_ : ndarray or sparse of shape (n_landmarks, n_features)
         The landmarks; rows of the kernel if it is precomputed.
     landmark_indices_ : ndarray of shape (n_landmarks,) or None
-        Their places among the training rows; None where they are centres of rows, or came in
+        Their indices among the training rows; None if they are centres of rows, or came in
         batches or blocks.
     gamma_ : float or None
         The parameter of the kernel; None if left to scikit-learn.
@@ -139,9 +139,9 @@ class LandmarkFeatures(KernelTransformer):
     moves the origin of the features and leaves the distances between rows as they are.
 
     `partial_fit` keeps rows until there are ten for each landmark, then chooses the landmarks
-    from these; later batches change nothing. Until then `transform` gives what `fit` on
-    the rows so far would give, so features of different batches do not go together: call
-    `partial_fit` on as many rows first. On dask data the landmarks are chosen from ten rows
+    from these; later batches change nothing. Until then `transform` uses the landmarks that
+    `fit` on the rows so far would choose, and a further batch changes them: call `partial_fit`
+    on enough rows first. On dask data the landmarks are chosen from ten rows
     for each of them, drawn from all blocks.
 
     References

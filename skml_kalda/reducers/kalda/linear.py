@@ -45,14 +45,14 @@ class MultiLabelKaLDA(BaseReducer):
         labels, a row without labels is ignored, and the label kernel is
         :math:`\Omega^{-1/2} Y N^{-1} Y^T \Omega^{-1/2}`, where :math:`\Omega` holds the number
         of labels of each row and :math:`N` the number of rows of each class. "rows": every row
-        counts once, also a row without labels, and the label kernel is the centred
+        counts once, including rows without labels, and the label kernel is the centred
         :math:`Y Y^T`. J is then the alignment of centred kernels [3]_, rare classes weigh less,
         and the closed form is `OPLS` with ``normalize="sqrt_eig"``, up to scale.
     shrinkage : float in [0, 1], "auto" or None, default="auto"
         Replaces :math:`S_t` by :math:`(1-a) S_t + a\,\mathrm{Tr}(S_t)/p\,I` on the range of
         :math:`S_t`. "auto" chooses the :math:`a` for which a ridge regression of the labels
         on the features is best in generalised cross-validation [2]_; this costs almost nothing.
-        None is the paper's problem, which overfits unless rows are many times as many as
+        None is the paper's problem, which overfits unless there are many more rows than
         features.
     solver : {"auto", "paper"}, default="auto"
         "auto" is a Newton method on the Grassmannian. "paper" is the gradient iteration of

@@ -25,15 +25,15 @@ class AlignmentScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     r"""Weight features by their own alignment with the labels.
 
     Every feature is divided by its standard deviation and multiplied by a power of its
-    correlation with the labels. Distances then count what has to do with the labels and
-    forget what has not: for neighbours, kernels, clusterings and anything else that measures
-    them.
+    correlation with the labels. Distances then depend mostly on features that are related to
+    the labels, which helps neighbour classifiers, kernels, clustering and any other method
+    that is based on distances.
 
     Parameters
     ----------
     power : float, default=1.0
-        Power of the correlation that a feature is multiplied by. With 0 the features are only
-        brought to unit variance; with 1 a feature counts by its correlation, its squared
+        Power of the correlation that a feature is multiplied by. 0 only brings the features
+        to unit variance; 1 weights a feature by its correlation, and so its squared
         differences by the squared correlation.
     with_std : bool, default=True
         Whether features are divided by their standard deviations first. False keeps their
@@ -42,12 +42,12 @@ class AlignmentScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     Attributes
     ----------
     relevance_ : ndarray of shape (n_features_in_,)
-        Mean squared correlation of each feature with the labels, minus what chance gives, and
-        at least 0.02 of that.
+        Mean squared correlation of each feature with the labels, minus its mean for a feature
+        that is independent of them, and at least 0.02 times that mean.
     scale_ : ndarray of shape (n_features_in_,)
         Factor that each feature is multiplied by.
     classes_ : ndarray
-        The classes seen: labels, or column numbers of an indicator matrix.
+        The classes seen: labels, or column indices of an indicator matrix.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -55,7 +55,7 @@ class AlignmentScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     See Also
     --------
-    KaLDAClassifier : Chooses the power by itself.
+    KaLDAClassifier : Chooses the power automatically.
     sklearn.preprocessing.StandardScaler : Brings features to unit variance without labels.
 
     Notes
@@ -71,9 +71,9 @@ class AlignmentScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     constant; 1/n is its mean for a feature that is independent of them. Labels that all rows
     have, or none, do not count.
 
-    Features are not centred: distances do not change by it, and sparse X stays sparse. A
-    feature that interacts with others but has no correlation by itself is nearly lost: choose
-    `power` by cross-validation, which a pipeline does honestly.
+    Features are not centred, because that would change no distance and make sparse X dense. A
+    feature that interacts with others but has no correlation on its own is nearly lost: choose
+    `power` by cross-validation of a pipeline that contains the scaler.
 
     References
     ----------
@@ -120,7 +120,7 @@ class AlignmentScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         y : array-like, sparse or dask of shape (n_samples,) or (n_samples, n_labels)
             Class labels, or a {0, 1} indicator matrix in any form.
         sample_weight : array-like or dask of shape (n_samples,), default=None
-            Weight of each row, which counts as so many rows; None means one.
+            Weight of each row: a row of weight 2 counts as two rows. None means one.
 
         Returns
         -------
@@ -144,7 +144,7 @@ class AlignmentScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             Their labels. Indicator matrices have the same columns in every batch; class
             labels may be new.
         sample_weight : array-like or dask of shape (n_samples,), default=None
-            Weight of each row, which counts as so many rows; None means one.
+            Weight of each row: a row of weight 2 counts as two rows. None means one.
 
         Returns
         -------
@@ -168,8 +168,8 @@ class AlignmentScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Returns
         -------
         X_new : array, CSR or CSC of shape (n_samples, n_features)
-            The scaled data, sparse if X is. For dask X a dask array that nobody has computed
-            yet, or a dask dataframe after ``set_output(transform="pandas")``.
+            The scaled data, sparse if X is. For dask X a lazy dask array, or a dask dataframe
+            after ``set_output(transform="pandas")``.
         """
         check_is_fitted(self)
         X = validate_data(

@@ -1,4 +1,4 @@
-"""The solution of kaLDA from a scatter, whatever the scatter is of."""
+"""The solution of kaLDA for a given scatter, of data or of kernel features."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from skml_kalda.reducers.kalda.subspaces import Shrunk, maximize_in_subspaces
 
 @dataclass(frozen=True)
 class KaLDA:
-    """The problem to solve: parameters as of `MultiLabelKaLDA`, and who asks."""
+    """The problem to solve, with the parameters of `MultiLabelKaLDA`."""
 
     name: str
     """The class in use, for errors."""
@@ -50,7 +50,7 @@ class KaLDA:
     """Number of components if none is given; None is the number of dimensions of the labels."""
 
     def directions(self, scatter: AnyScatter) -> Directions:
-        """Return the directions G and what is reported of them."""
+        """Return the directions G and the fitted attributes."""
         if self.constraint == "none":
             return self._closed_form(scatter)
         return self._orthonormal(scatter)
@@ -73,7 +73,7 @@ class KaLDA:
             "alignment_": label_constant(scatter) * _objective(scatter, G),
             "explained_alignment_ratio_": _alignment_shares(scatter, G),
         }
-        # Variance of the projected rows, not their sum of squares, is made λ.
+        # Scaled so that λ is the variance of the projected rows, not their sum of squares.
         return Directions(G * np.sqrt(scatter.weight), attributes)
 
     def _orthonormal(self, scatter: AnyScatter) -> Directions:
@@ -149,7 +149,7 @@ class KaLDA:
 
 
 def rank_of_labels(scatter: Scatter) -> str:
-    """Return what limits the number of directions that the labels can tell apart."""
+    """Return the name of the rank that limits the number of directions."""
     return RANK_OF_COVARIANCE if scatter.rows_once else RANK_OF_CLASSES
 
 

@@ -215,13 +215,13 @@ class NeighborCV(
         mean = cv_results["mean_test_score"]
         failed = np.isnan(mean)
         if failed.any():
-            self._tell_failed(cv_results["param_n_components"][failed], bool(failed.all()))
+            self._report_failed(cv_results["param_n_components"][failed], bool(failed.all()))
         self.cv_results_ = cv_results
         self.best_index_ = int(cv_results["rank_test_score"].argmin())
         self.best_params_ = cv_results["params"][self.best_index_]
         self.best_score_ = float(mean[self.best_index_])
 
-    def _tell_failed(self, sizes: Any, every: bool) -> None:
+    def _report_failed(self, sizes: Any, every: bool) -> None:
         limit = RANK_OF_COVARIANCE if self.weights == "rows" else RANK_OF_CLASSES
         if self.constraint == "orthonormal":
             limit = RANK_OF_DATA

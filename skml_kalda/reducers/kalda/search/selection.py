@@ -14,12 +14,12 @@ from skml_kalda._core.dask import is_dask, sample_of_blocks
 from skml_kalda._core.kernels.samples import RowSample
 from skml_kalda._core.labels import Indicator, indicator
 
-# Rows of dask data.
+# Rows drawn from dask data by default.
 _FROM_BLOCKS = 10_000
 
 
 class SelectionRows:
-    """What the reducers share that choose their parameters on `selection_rows`."""
+    """Shared code of the reducers that choose their parameters on `selection_rows`."""
 
     selection_rows: int | Literal["auto"]
     random_state: Any
@@ -31,7 +31,7 @@ class SelectionRows:
             self._seed = check_random_state(self.random_state).randint(2**31 - 1)
 
     def _drawn(self, X: Any, y: Any) -> tuple[Any, Any, Indicator]:
-        """Return X, and the rows of it and their labels on which to choose."""
+        """Return X, and the rows and labels to choose the parameters on."""
         if is_dask(X):
             return X, *self._drawn_from_blocks(X, y)
         Y = indicator(y)
