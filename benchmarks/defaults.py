@@ -94,15 +94,15 @@ MADE = (tagged_text, few_rows, many_labels, imbalanced, clusters, few_labels)
 _MAKERS = {f"made: {make.__name__.replace('_', ' ')}": make for make in MADE}
 
 
-def data(name):
-    """Return at most ROWS rows of a set without labels that have fewer than ten rows."""
+def data(name, rows=ROWS):
+    """Return at most so many rows of a set without labels that have fewer than ten rows."""
     if name in _MAKERS:
         return _MAKERS[name](np.random.default_rng(0))
     X, Y = load_dataset(name, return_X_y=True)
     X = sparse.csr_array(X, dtype=float) if sparse.issparse(X) else np.asarray(X, dtype=float)
     Y = np.asarray(Y.toarray() if sparse.issparse(Y) else Y)
-    if X.shape[0] > ROWS:
-        kept = np.random.default_rng(0).choice(X.shape[0], ROWS, replace=False)
+    if X.shape[0] > rows:
+        kept = np.random.default_rng(0).choice(X.shape[0], rows, replace=False)
         X, Y = X[kept], Y[kept]
     return X, Y[:, Y.sum(axis=0) >= 10]
 

@@ -95,7 +95,7 @@ class MDDM(GeneralizedReducer):
     >>> from skml_kalda import MDDM
     >>> X, Y = make_multilabel_classification(n_classes=4, random_state=0)
     >>> MDDM().fit_transform(X, Y).shape
-    (100, 3)
+    (100, 4)
     >>> MDDM(n_components=5, label_kernel=rbf_kernel).fit_transform(X, Y).shape
     (100, 5)
     """

@@ -78,7 +78,7 @@ class MLLS(BaseReducer):
     >>> from skml_kalda import MLLS
     >>> X, Y = make_multilabel_classification(n_classes=4, random_state=0)
     >>> MLLS(alpha=10.0).fit_transform(X, Y).shape
-    (100, 3)
+    (100, 4)
     """
 
     eigenvalues_ = Fitted[Array]()

@@ -66,8 +66,7 @@ class KernelKaLDA(KernelTransformer, SupervisedReducer):
         rare labels easily, and does worse where rows without labels are ignored.
     shrinkage : float in [0, 1], "auto" or None, default="auto"
         See `MultiLabelKaLDA`; here it applies to the features of the kernel. Without
-        shrinkage a kernel with many features fits anything; "auto" is often too much for rare
-        labels.
+        shrinkage a kernel with many features fits anything.
     kernel_params : dict, default=None
         Further parameters of the kernel.
     random_state : int, RandomState instance or None, default=None
@@ -110,8 +109,8 @@ class KernelKaLDA(KernelTransformer, SupervisedReducer):
     Notes
     -----
     Distances depend on the scaling of the features: put a `StandardScaler` in front unless
-    they share a unit. Rows without labels can be landmarks; otherwise they are ignored unless
-    ``weights="rows"``.
+    they share a unit. Rows without labels can be landmarks; with
+    ``weights="labels"`` they are otherwise ignored.
 
     `partial_fit` chooses the landmarks once there are ten rows for each of them, from these
     first rows, and then keeps them. These rows are added up like all others, so the result is
@@ -137,7 +136,7 @@ class KernelKaLDA(KernelTransformer, SupervisedReducer):
     >>> from skml_kalda import KernelKaLDA
     >>> X, Y = make_multilabel_classification(n_classes=4, random_state=0)
     >>> KernelKaLDA().fit_transform(X, Y).shape
-    (100, 3)
+    (100, 4)
     """
 
     dual_components_ = Fitted[Array]()
@@ -169,7 +168,7 @@ class KernelKaLDA(KernelTransformer, SupervisedReducer):
         n_landmarks: int | Literal["auto"] = "auto",
         constraint: Literal["orthonormal", "none"] = "none",
         weights: Weights = "rows",
-        shrinkage: float | Literal["auto"] | None = 0.2,
+        shrinkage: float | Literal["auto"] | None = "auto",
         kernel_params: dict[str, Any] | None = None,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,

@@ -13,8 +13,9 @@ import pytest
 from scipy import linalg, sparse
 from sklearn.metrics.pairwise import rbf_kernel
 
-from skml_kalda import KernelKaLDA, LandmarkFeatures, MultiLabelKaLDA
+from skml_kalda import LandmarkFeatures, MultiLabelKaLDA
 from skml_kalda._core.kernels import features as core_features
+from tests.classic import KernelKaLDA
 from tests.conftest import made
 
 X, Y = made(500, 4, unlabelled=0.1)

@@ -16,7 +16,8 @@ from sklearn.linear_model import Ridge
 from sklearn.metrics.pairwise import pairwise_kernels, rbf_kernel
 from sklearn.pipeline import make_pipeline
 
-from skml_kalda import MLDA, OPLS, KernelKaLDA, LandmarkFeatures
+from skml_kalda import MLDA, OPLS, LandmarkFeatures
+from tests.classic import KernelKaLDA
 from tests.conftest import made
 
 X, Y = made(80, 5, unlabelled=0.1)

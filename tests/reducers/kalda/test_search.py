@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import FitFailedWarning, NotFittedError, UndefinedMetricWarning
-from sklearn.metrics import hamming_loss, make_scorer
+from sklearn.metrics import f1_score, hamming_loss, make_scorer
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.neighbors import KNeighborsClassifier
@@ -25,12 +25,28 @@ X, Y = made(90, 6, unlabelled=0.1)
 y = np.array(list("dcba"))[made(90, 6, single=True)[1].argmax(axis=1)]
 GRID = {"n_components": [1, None, 2], "n_neighbors": [9, 4], "shrinkage": [0.6, None]}
 OURS = {"n_components": [1, None, 2], "n_neighbors": [9, 4], "shrinkages": [0.6, None]}
+OURS["thresholds"] = 0.5
+
+
+class Votes(KNeighborsClassifier):
+    """scikit-learn's neighbours, with a threshold on the share that carries a label."""
+
+    def __init__(self, n_neighbors=5, threshold=0.5):
+        super().__init__(n_neighbors=n_neighbors)
+        self.threshold = threshold
+
+    def predict(self, X):
+        if not self.outputs_2d_:
+            return super().predict(X)
+        found = zip(self.predict_proba(X), self.classes_, strict=True)
+        return np.column_stack([p[:, c == 1].sum(axis=1) > self.threshold for p, c in found]) * 1
 
 
 def grid_search(reducer, grid, X, y, **params):
     """Fit GridSearchCV of a pipeline; its candidates bear the names of ours."""
-    pipeline = Pipeline([("reducer", reducer), ("knn", KNeighborsClassifier())])
-    step = {"n_neighbors": "knn"}
+    pipeline = Pipeline([("reducer", reducer), ("knn", Votes())])
+    step = {"n_neighbors": "knn", "threshold": "knn"}
+    grid = {"threshold": [0.5], **grid}
     names = {name: f"{step.get(name, 'reducer')}__{name}" for name in grid}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMetricWarning)
@@ -70,6 +86,7 @@ def test_scores_on_emotions_are_those_of_a_grid_search():
     shrinkages, sizes = [0.0, 0.1, 0.9], [2, 5]
     ours = MultiLabelKaLDACV(sizes, shrinkages=shrinkages, n_neighbors=[5, 10]).fit(X, Y)
     grid = {"n_components": sizes, "shrinkage": shrinkages, "n_neighbors": [5, 10]}
+    grid["threshold"] = [0.1, 0.2, 0.3, 0.4, 0.5]
     assert_same_scores(
         ours, grid_search(MultiLabelKaLDA(constraint="none"), grid, X, Y, scoring="f1_macro")
     )
@@ -84,6 +101,7 @@ def test_kernel_scores_are_those_of_a_grid_search(store):
         [None, 1],
         shrinkages=[0.1, "auto"],
         n_neighbors=[9, 4],
+        thresholds=[0.5, 0.3],
         kernels=["rbf", "cosine"],
         gammas=[0.1, 0.3],
         gamma_unit=None,
@@ -91,6 +109,7 @@ def test_kernel_scores_are_those_of_a_grid_search(store):
         **params,
     ).fit(store(thin), Y)
     grid = {"n_components": [1, None], "n_neighbors": [4, 9], "shrinkage": [0.1, "auto"]}
+    grid["threshold"] = [0.3, 0.5]
     rbf, cosine = (
         grid_search(
             KernelKaLDA(**params),
@@ -118,6 +137,7 @@ def test_kernel_scores_are_those_of_a_grid_search(store):
 )
 def test_every_score_is_that_of_scikit_learn(scoring):
     ours = MultiLabelKaLDACV(shrinkages=[0.1, 0.9], n_neighbors=[1, 12], scoring=scoring, cv=3)
+    ours.set_params(thresholds=0.5)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMetricWarning)
         ours.fit(X, Y)
@@ -159,7 +179,12 @@ def test_a_function_can_be_the_score():
 def test_the_median_is_the_unit_of_the_widths():
     median = KernelKaLDA().fit(X, Y).gamma_
     kalda = KernelKaLDACV(
-        kernels=["rbf", "poly", "linear"], gammas=[0.5, 4], shrinkages=[0.1], cv=2
+        kernels=["rbf", "poly", "linear"],
+        gammas=[0.5, 4],
+        shrinkages=[0.1],
+        n_neighbors=10,
+        thresholds=0.5,
+        cv=2,
     ).fit(X, Y)
     results = kalda.cv_results_
     assert list(results["param_kernel"]) == ["rbf", "rbf", "poly", "linear"]
@@ -186,7 +211,7 @@ def test_a_precomputed_kernel_is_the_named_one():
 def test_the_reducer_is_the_plain_one_with_the_best_parameters(made_cv):
     kalda = made_cv([1, 2], cv=3, n_neighbors=[3, 5]).fit(X, Y)
     plain = {MultiLabelKaLDACV: skml_kalda.MultiLabelKaLDA, KernelKaLDACV: KernelKaLDA}[made_cv]
-    chosen = {k: v for k, v in kalda.best_params_.items() if k != "n_neighbors"}
+    chosen = {k: v for k, v in kalda.best_params_.items() if k not in ("n_neighbors", "threshold")}
     expected = plain(constraint="none").set_params(**chosen).fit(X, Y)
     np.testing.assert_array_equal(kalda.transform(X), expected.transform(X))
     np.testing.assert_array_equal(kalda.eigenvalues_, expected.eigenvalues_)
@@ -195,6 +220,30 @@ def test_the_reducer_is_the_plain_one_with_the_best_parameters(made_cv):
     assert kalda.cv_results_["params"][kalda.best_index_] == kalda.best_params_
     assert kalda.cv_results_["rank_test_score"][kalda.best_index_] == 1
     assert kalda.best_score_ == kalda.cv_results_["mean_test_score"].max()
+
+
+def test_neighbours_are_tried_as_far_as_a_fold_has_rows():
+    X, Y = made(16, 3)
+    kalda = MultiLabelKaLDACV(cv=2).fit(X, Y)
+    assert set(kalda.cv_results_["param_n_neighbors"]) == {3, 5}
+    assert set(kalda.cv_results_["param_threshold"]) == {0.1, 0.2, 0.3, 0.4, 0.5}
+    few = MultiLabelKaLDACV(n_components=1, cv=[([0, 1], [2, 3, 4])]).fit(X[:5], Y[:5])
+    assert few.best_params_["n_neighbors"] == 2
+
+
+def test_the_chosen_threshold_is_that_of_the_classifier_behind():
+    """A rare label is best predicted by fewer than half of the neighbours."""
+    X, Y = made(200, 4, unlabelled=0.5)
+    kalda = MultiLabelKaLDACV(n_neighbors=10, cv=[(np.arange(150), np.arange(150, 200))])
+    kalda.fit(X, Y)
+    k, threshold = kalda.best_params_["n_neighbors"], kalda.best_params_["threshold"]
+    assert threshold < 0.5
+    chosen = {n: kalda.best_params_[n] for n in ("n_components", "shrinkage")}
+    plain = skml_kalda.MultiLabelKaLDA(constraint="none", **chosen).fit(X[:150], Y[:150])
+    votes = skml_kalda.BinaryRelevanceKNN(k).fit(plain.transform(X[:150]), Y[:150])
+    predicted = votes.predict_proba(plain.transform(X[150:])) > threshold
+    expected = f1_score(Y[150:], predicted, average="macro", zero_division=0)
+    assert kalda.best_score_ == pytest.approx(expected)
 
 
 def test_points_are_mapped_back():
@@ -233,12 +282,12 @@ def test_folds_without_a_spectrum_score_the_same(constraint):
 
 
 def test_jobs_change_nothing_and_folds_are_told(capfd):
-    kalda = KernelKaLDACV(cv=3, gammas=[1, 2], n_landmarks=20, random_state=0, verbose=1)
+    kalda = KernelKaLDACV(cv=3, gammas=1, n_landmarks=20, random_state=0, verbose=1)
     alone = clone(kalda).fit(X, Y)
     told = capfd.readouterr().out.splitlines()
     assert len(told) == 6
     assert told[0].startswith("[KernelKaLDACV] fold 1/3, gamma=")
-    assert "8 candidates, best " in told[0]
+    assert "200 candidates, best " in told[0]
     together = clone(kalda).set_params(n_jobs=2, verbose=0).fit(X, Y)
     for key in ("mean_test_score", "split2_test_score"):
         np.testing.assert_array_equal(together.cv_results_[key], alone.cv_results_[key])
@@ -325,8 +374,18 @@ def test_a_failed_fit_does_not_count_as_one():
 KINDS = pytest.mark.parametrize(
     "kalda",
     [
-        MultiLabelKaLDACV(shrinkages=[0.1, 0.6], n_neighbors=[3, 7], cv=3, random_state=0),
-        KernelKaLDACV(gammas=[0.5, 2], shrinkages=[0.1, 0.6], cv=3, random_state=0),
+        MultiLabelKaLDACV(
+            shrinkages=[0.1, 0.6], n_neighbors=[3, 7], thresholds=0.5, cv=3, random_state=0
+        ),
+        KernelKaLDACV(
+            kernels="rbf",
+            gammas=[0.5, 2],
+            shrinkages=[0.1, 0.6],
+            n_neighbors=10,
+            thresholds=0.5,
+            cv=3,
+            random_state=0,
+        ),
     ],
     ids=lambda each: type(each).__name__,
 )
