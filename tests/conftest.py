@@ -1,6 +1,10 @@
 """Data that the tests make, and the bundled sets."""
 
+import os
 import sys
+
+# The suite runs in several processes: their BLAS threads would only wait for one another.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 import pytest

@@ -35,6 +35,8 @@ class Cell:
     """Use only so many rows, drawn by the seed; 0 means all."""
     tune: Mapping[str, Any] = field(default_factory=dict, hash=False)
     """How to choose the parameters in its grid and k; empty if nothing is tuned."""
+    thresholds: int = 0
+    """Folds inside the training rows that tune thresholds for F1; 0 means no tuned F1."""
 
     def record(self) -> dict[str, Any]:
         """Return what identifies the cell."""

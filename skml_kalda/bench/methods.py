@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from functools import lru_cache
+from collections.abc import Callable, Mapping
+from functools import lru_cache, partial
 from importlib import import_module
 from typing import Any
 
 from skml_kalda._core.names import check_name
+from skml_kalda.bench.baselines import baseline_classifiers, baselines
 from skml_kalda.framework import transformers
 
 NO_REDUCTION = "none"
+# The classifier of a method that predicts labels by itself.
+ITSELF = "itself"
 # The paper's names for registered methods.
 _ALIASES = {"kaLDA": "MultiLabelKaLDA", "TR": "TraceRatio", "sdpLDA": "SDPLDA"}
 # The bench measures the published forms, in the scale of their definition; the defaults of the
@@ -38,10 +41,13 @@ _DEFAULT_K = 10
 
 
 @lru_cache(maxsize=1)
-def _known() -> Mapping[str, Any]:
-    registered: dict[str, Any] = {NO_REDUCTION: None, **transformers()}
-    registered |= {alias: registered[n] for alias, n in _ALIASES.items() if n in registered}
-    return {"PCA": import_module("sklearn.decomposition").PCA, **registered}
+def _known() -> Mapping[str, Callable[[], Any] | None]:
+    """Return what makes the estimator of each method; None stands for no reduction."""
+    registered: dict[str, Any] = {
+        name: partial(each, **_PUBLISHED.get(name, {})) for name, each in transformers().items()
+    }
+    aliases = {alias: registered[name] for alias, name in _ALIASES.items() if name in registered}
+    return {**baselines(), **registered, **aliases, NO_REDUCTION: None}
 
 
 def method_names() -> list[str]:
@@ -59,23 +65,33 @@ def estimator_of(method: str, parameters: Mapping[str, Any]) -> str:
     return check_name("method", str(parameters.get("estimator", method)), _known())
 
 
-def make_reducer(
+def classifies(method: str, parameters: Mapping[str, Any]) -> bool:
+    """Whether a method predicts labels by itself, so that no other classifier follows it."""
+    return estimator_of(method, parameters) in baseline_classifiers()
+
+
+def make_estimator(
     method: str, parameters: Mapping[str, Any], n_components: int | None, random_state: int
 ) -> Any:
-    """Make the reducer of a method; None stands for no reduction.
+    """Make the reducer or the classifier of a method; None stands for no reduction.
 
-    It is the published form of the method. The `parameters` of the plan take precedence over
-    that, over `n_components` and over `random_state`.
+    A reducer is the published form of the method. The `parameters` of the plan take precedence
+    over that, over `n_components` and over `random_state`.
     """
-    name = estimator_of(method, parameters)
-    if _known()[name] is None:
+    make = _known()[estimator_of(method, parameters)]
+    if make is None:
         return None
-    reducer = _known()[name]()
-    taken = reducer.get_params()
-    ours = {"n_components": n_components, "random_state": random_state}
-    published = _PUBLISHED.get(_ALIASES.get(name, name), {})
+    estimator = make()
     given = {name: value for name, value in parameters.items() if name != "estimator"}
-    return reducer.set_params(**{k: v for k, v in ours.items() if k in taken} | published | given)
+    return estimator.set_params(**_settings(estimator, n_components, random_state) | given)
+
+
+def _settings(estimator: Any, n_components: int | None, random_state: int) -> dict[str, Any]:
+    """Return the settings of the bench for an estimator and the steps inside it."""
+    ours = {"n_components": n_components, "random_state": random_state}
+    # The last part of a name such as "reducer__n_components".
+    own = {name: name.rpartition("__")[2] for name in estimator.get_params()}
+    return {name: ours[last] for name, last in own.items() if last in ours}
 
 
 def check_classifier(name: str, k: int | None = None) -> str:

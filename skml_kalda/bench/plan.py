@@ -15,14 +15,20 @@ from typing import Any
 from skml_kalda._core.names import check_name
 from skml_kalda.bench import settings
 from skml_kalda.bench.cells import HELD_OUT, Cell
-from skml_kalda.bench.methods import TUNED_CLASSIFIER, check_classifier, estimator_of
+from skml_kalda.bench.methods import (
+    ITSELF,
+    TUNED_CLASSIFIER,
+    check_classifier,
+    classifies,
+    estimator_of,
+)
 from skml_kalda.bench.running.tuning import check_tuning, tuning_of
 from skml_kalda.datasets.manifest import read_manifest
 
 PLANS = Path(__file__).parent / "plans"
 # The settings that options of the command line change.
 LISTS = ("datasets", "methods", "classifiers", "dimensions")
-SINGLE = ("folds", "repeats", "seed", "standardize", "timeout")
+SINGLE = ("folds", "repeats", "seed", "standardize", "thresholds", "timeout")
 _KINDS = ("scores", "convergence", "projection", "gallery")
 _ALLOWED = {
     "name": settings.TEXT,
@@ -38,6 +44,7 @@ _ALLOWED = {
     "repeats": settings.whole(1),
     "seed": settings.SEED,
     "standardize": settings.SWITCH,
+    "thresholds": settings.INNER_FOLDS,
     "classes": settings.whole(0),
     "max_rows": settings.ROWS,
     "tune": settings.TABLE,
@@ -75,6 +82,9 @@ class Plan:
         How a cross-validation inside every training fold chooses the parameters of each method
         and the k of the classifier "k-NN": the number of "folds", the "score" to maximise, the
         "neighbors" to choose k from, and by method a "grid" of values for each parameter.
+    thresholds : int
+        Number of folds inside the training rows, at least 2, on which the thresholds of the tuned
+        F1 scores are chosen; 0 means that there are no such scores, which saves much time.
     timeout : float
         Seconds after which a cell fails; 0 means no limit.
     """
@@ -95,6 +105,7 @@ class Plan:
     classes: int = 0
     max_rows: Mapping[str, int] = field(default_factory=dict)
     tune: Mapping[str, Any] = field(default_factory=dict)
+    thresholds: int = 0
     timeout: float = 0
 
     def __post_init__(self) -> None:
@@ -113,6 +124,8 @@ class Plan:
             read_manifest(name)
         for name in (*self.methods, *self.parameters):
             estimator_of(name, self.parameters.get(name, {}))
+            if name in self.methods and self.kind != "scores" and self._classifies(name):
+                raise ValueError(f"a {self.kind} shows reductions, and {name} is a classifier")
         spelled = tuple(map(check_classifier, self.classifiers))
         settings.NAMES.check("classifiers", spelled)
         object.__setattr__(self, "classifiers", spelled)
@@ -152,7 +165,7 @@ class Plan:
         folds = product(range(self.repeats), range(self.folds)) if scored else [(0, 0)]
         axes = product(self.datasets, self.methods, self.dimensions or [None], list(folds))
         for dataset, method, dimension, (repeat, fold) in axes:
-            for classifier in self.classifiers if self.kind in HELD_OUT else [""]:
+            for classifier in self._classifiers(method):
                 yield Cell(
                     kind=self.kind,
                     dataset=dataset,
@@ -168,7 +181,16 @@ class Plan:
                     parameters=self.parameters.get(method, {}),
                     max_rows=self.max_rows.get(dataset, 0),
                     tune=tuning_of(self.tune, method),
+                    thresholds=self.thresholds,
                 )
+
+    def _classifiers(self, method: str) -> tuple[str, ...]:
+        if self.kind not in HELD_OUT:
+            return ("",)
+        return (ITSELF,) if self._classifies(method) else self.classifiers
+
+    def _classifies(self, method: str) -> bool:
+        return classifies(method, self.parameters.get(method, {}))
 
     def changed(self, k: int | None = None, **changes: Any) -> Plan:
         """Return the plan with other settings; those that are None stay."""

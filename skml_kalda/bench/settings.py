@@ -60,6 +60,10 @@ def wholes(least: int) -> Allowed:
     )
 
 
+INNER_FOLDS = Allowed(
+    "a whole number of at least 2, or 0",
+    lambda value: _is_whole(value, 0) and value != 1,
+)
 TEXT = Allowed("a text", _is_text)
 OPTIONAL_TEXT = Allowed("a text", lambda value: value == "" or _is_text(value))
 NAMES = Allowed(

@@ -34,9 +34,12 @@ def tiny(tmp_path):
     return path
 
 
+TINY_PLAN = Plan("tiny", "Tiny", datasets=("emotions",), methods=("none", "MLDA"), folds=2)
+
+
 @pytest.fixture
 def tiny_plan():
-    return Plan("tiny", "Tiny", datasets=("emotions",), methods=("none", "MLDA"), folds=2)
+    return TINY_PLAN
 
 
 @pytest.fixture

@@ -14,8 +14,10 @@ FIELDS = {
     "scores", "fit_seconds", "transform_seconds", "iterations",
 }  # fmt: skip
 SCORES = {
-    "accuracy", "macro_f1", "micro_f1", "subset_accuracy", "jaccard", "coverage", "ranking_loss",
-    "average_precision",
+    "accuracy", "macro_f1", "micro_f1", "samples_f1", "subset_accuracy", "hamming_loss", "jaccard",
+    "average_precision", "macro_average_precision", "micro_average_precision", "roc_auc",
+    "one_error", "coverage", "ranking_loss",
+    *(f"{name}_at_{k}" for name in ("precision", "ndcg") for k in (1, 3, 5)),
 }  # fmt: skip
 
 

@@ -120,6 +120,7 @@ def test_a_cluster_without_workers_or_with_others_is_refused(tiny_plan, tmp_path
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no process groups to signal")
+@pytest.mark.slow
 def test_ctrl_c_keeps_what_is_done_and_frees_the_cluster(long_plan, tmp_path, address):
     out = tmp_path / "out"
     process = start("run", long_plan, "--output", out, "--dask", address, start_new_session=True)
@@ -134,6 +135,7 @@ def test_ctrl_c_keeps_what_is_done_and_frees_the_cluster(long_plan, tmp_path, ad
     assert main(short) == 0
 
 
+@pytest.mark.slow
 def test_a_cluster_that_goes_away_ends_the_run_with_what_is_kept(
     long_plan, tmp_path, monkeypatch, capsys
 ):

@@ -58,6 +58,7 @@ def test_a_changed_data_file_is_measured_again(tiny_plan, tmp_path):
     assert len(cells_of(path)) == 8
 
 
+@pytest.mark.slow
 def test_the_number_of_jobs_changes_no_score(tmp_path):
     hasty = {"svd_solver": "randomized", "iterated_power": 0, "n_oversamples": 1}
     plan = read_plan("quick").changed(
@@ -70,6 +71,7 @@ def test_the_number_of_jobs_changes_no_score(tmp_path):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no process groups to signal")
 @pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.slow
 def test_ctrl_c_leaves_a_resumable_file_and_a_clear_last_line(long_plan, tmp_path, jobs):
     out = tmp_path / "out"
     process = start("run", long_plan, "--output", out, "--jobs", jobs, start_new_session=True)

@@ -41,6 +41,7 @@ def test_a_second_run_is_told_to_go_elsewhere_and_changes_nothing(
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGKILL")
+@pytest.mark.slow
 def test_a_killed_run_leaves_neither_a_lock_nor_its_workers(long_plan, tiny_plan, tmp_path):
     with running(long_plan, tmp_path / "out", jobs=2):
         pass

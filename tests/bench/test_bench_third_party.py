@@ -80,6 +80,7 @@ def test_the_report_of_older_results_with_such_text_is_written(tiny_plan, tmp_pa
     assert r"\ud800" in report(read_results(tmp_path)).read_text("utf-8")
 
 
+@pytest.mark.slow
 def test_methods_that_kill_their_process_or_never_end_fail_alone(their_methods, tmp_path):
     out = tmp_path / "out"
     results = run(plan_of("Dies", "Sleeps", "Theirs", timeout=4), out, jobs=2)
@@ -92,6 +93,7 @@ def test_methods_that_kill_their_process_or_never_end_fail_alone(their_methods, 
     assert len(cells_of(out / "results.jsonl")) == 3
 
 
+@pytest.mark.slow
 def test_after_a_timeout_the_other_cells_of_the_fit_are_measured(
     their_methods, tmp_path, monkeypatch
 ):
@@ -120,6 +122,7 @@ def test_a_dask_cluster_has_no_timeout(tiny_plan, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 def test_a_script_without_its_guard_is_told_so(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(

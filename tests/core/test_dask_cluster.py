@@ -107,6 +107,7 @@ def test_what_is_wrong_with_a_block_reaches_the_user(client):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGKILL")
+@pytest.mark.slow
 def test_a_worker_killed_during_fit_does_not_change_the_result(client, tmp_path):
     X, Y = made(200, 12)
     mark, victim = tmp_path / "killed", X[60, 0]

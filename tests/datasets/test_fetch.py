@@ -197,6 +197,7 @@ def download_in_another_process(source, target):
     return subprocess.Popen([sys.executable, "-c", code, str(target)], stderr=subprocess.PIPE)
 
 
+@pytest.mark.slow
 def test_two_processes_fetch_at_once(tmp_path, remote, server):
     target = tmp_path / "r.arff"
     both = [download_in_another_process(remote("slow"), target) for _ in range(2)]
@@ -238,6 +239,7 @@ def wait_for_a_part_in(folder):
     raise AssertionError("no download has started")
 
 
+@pytest.mark.slow
 def test_fetch_removes_what_a_killed_download_left(tmp_path, small, remote, server):
     killed = download_in_another_process(remote("stalled"), tmp_path / "other.arff")
     wait_for_a_part_in(tmp_path)
@@ -249,6 +251,7 @@ def test_fetch_removes_what_a_killed_download_left(tmp_path, small, remote, serv
     assert {path.name for path in tmp_path.iterdir()} == {".other.part", "flags.arff"}
 
 
+@pytest.mark.slow
 def test_fetch_keeps_the_part_of_a_download_that_still_runs(tmp_path, small, remote, server):
     running = download_in_another_process(remote("stalled"), tmp_path / "other.arff")
     parts = wait_for_a_part_in(tmp_path)

@@ -69,8 +69,10 @@ def assert_same(a, b, atol=1e-8):
 
 def test_every_registered_reducer_is_here():
     names = {type(reducer).__name__ for reducer in REDUCERS.values()}
-    # Those that have a kernel instead, and kaLDA itself, fitted on folds.
+    # Those that have a kernel instead, kaLDA itself, fitted on folds, and those that keep every
+    # feature: they have no scatter in three forms.
     others = {"KernelKaLDA", "KernelKaLDACV", "MultiLabelKaLDACV"}
+    others |= {"AlignmentScaler", "LandmarkFeatures"}
     assert names | others == set(framework.transformers())
 
 

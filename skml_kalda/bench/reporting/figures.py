@@ -14,7 +14,7 @@ from skml_kalda.bench.reporting.rank_diagram import draw_ranks
 from skml_kalda.bench.reporting.ranks import rank_methods
 from skml_kalda.bench.reporting.spread import split_means
 from skml_kalda.bench.reporting.style import COLORS, INK, color, marker, panels, style, with_legend
-from skml_kalda.bench.reporting.tables import fold_means, scores_in, table
+from skml_kalda.bench.reporting.tables import classifiers_in, fold_means, scores_in, table
 from skml_kalda.bench.running.results import Results
 from skml_kalda.bench.scores import MAIN, SCORES, Score
 from skml_kalda.datasets.manifest import read_manifest
@@ -33,7 +33,7 @@ def figure_names(results: Results) -> list[str]:
         return ["dimension"]
     if results.plan.repeats > 1 and len(results.plan.datasets) == len(results.plan.methods) == 1:
         return ["spread"]
-    rankable = rank_methods(fold_means(results, "accuracy", results.plan.classifiers[0]))
+    rankable = rank_methods(fold_means(results, "accuracy", classifiers_in(results)[0]))
     return ["scores", "ranks"] if rankable else ["scores"]
 
 

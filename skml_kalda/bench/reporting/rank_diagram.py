@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from skml_kalda.bench.methods import label
+from skml_kalda.bench.methods import ITSELF, label
 from skml_kalda.bench.reporting.ranks import Ranking, rank_methods
 from skml_kalda.bench.reporting.style import COLORS, INK, panels
-from skml_kalda.bench.reporting.tables import fold_means
+from skml_kalda.bench.reporting.tables import classifiers_in, fold_means
 from skml_kalda.bench.running.results import Results
 from skml_kalda.bench.scores import Score
 
@@ -18,11 +18,12 @@ if TYPE_CHECKING:
 
 def draw_ranks(results: Results, score: Score) -> Figure:
     """Draw a diagram for each classifier."""
-    drawn, axes = panels(len(results.plan.classifiers), width=4.6, height=2.6)
-    for axis, classifier in zip(axes, results.plan.classifiers, strict=True):
+    classifiers = classifiers_in(results)
+    drawn, axes = panels(len(classifiers), width=4.6, height=2.6)
+    for axis, classifier in zip(axes, classifiers, strict=True):
         means = fold_means(results, score.name, classifier)
         ranking = rank_methods(means, ascending=score.lower_is_better)
-        axis.set_title(classifier)
+        axis.set_title("" if classifier == ITSELF else classifier)
         if ranking is not None:
             _draw_ranking(axis, ranking)
     drawn.supxlabel(f"mean rank by {score.title}", fontsize=9)

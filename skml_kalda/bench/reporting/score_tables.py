@@ -7,12 +7,19 @@ from typing import Any
 
 import pandas as pd
 
-from skml_kalda.bench.methods import label
+from skml_kalda.bench.methods import ITSELF, label
 from skml_kalda.bench.reporting.comparison import comparison
 from skml_kalda.bench.reporting.document import Block, Entry, Grid, Heading, Text, capitalized
 from skml_kalda.bench.reporting.published import SWAPPED
 from skml_kalda.bench.reporting.spread import spread_grids
-from skml_kalda.bench.reporting.tables import agreement, has_swapped_names, scores_in, table
+from skml_kalda.bench.reporting.tables import (
+    agreement,
+    classifiers_in,
+    has_swapped_names,
+    rows_with,
+    scores_in,
+    table,
+)
 from skml_kalda.bench.running.results import Results
 from skml_kalda.bench.scores import SCORES, Score
 from skml_kalda.datasets.manifest import read_manifest
@@ -26,10 +33,10 @@ def score_tables(results: Results) -> Iterator[Block]:
 def _by_score(results: Results) -> Iterator[Block]:
     found = {score: table(results, score) for score in scores_in(results)}
     yield from _verdict(results)
-    for classifier in results.plan.classifiers:
-        yield Heading(f"Scores with {classifier}", 3)
+    for classifier in classifiers_in(results):
+        yield Heading("Scores" if classifier == ITSELF else f"Scores with {classifier}", 3)
         for score, rows in found.items():
-            yield _score_grid(results, rows[rows["classifier"] == classifier], SCORES[score])
+            yield _score_grid(results, rows_with(rows, classifier), SCORES[score])
         yield from spread_grids(results, classifier)
         yield from comparison(results, classifier)
     yield _seconds(results)

@@ -9,7 +9,7 @@ import pandas as pd
 
 from skml_kalda.bench.methods import label
 from skml_kalda.bench.reporting.document import Entry, Grid, capitalized
-from skml_kalda.bench.reporting.tables import scores_in
+from skml_kalda.bench.reporting.tables import rows_with, scores_in
 from skml_kalda.bench.running.results import Results
 from skml_kalda.bench.scores import MAIN, SCORES
 
@@ -17,7 +17,7 @@ from skml_kalda.bench.scores import MAIN, SCORES
 def split_means(results: Results, score: str, classifier: str) -> pd.Series[float]:
     """Return the mean over the folds of each split, by data set, method and repeat."""
     frame = results.frame()
-    frame = frame[frame["classifier"] == classifier]
+    frame = rows_with(frame, classifier)
     return frame.groupby(["dataset", "method", "repeat"], sort=False)[score].mean()
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from skml_kalda._core.names import check_name
-from skml_kalda.bench.methods import NO_REDUCTION
+from skml_kalda.bench.methods import ITSELF, NO_REDUCTION
 from skml_kalda.bench.reporting.published import published
 from skml_kalda.bench.running.results import Results
 from skml_kalda.bench.scores import MAIN, SCORES
@@ -51,10 +51,21 @@ def _paper(row: Mapping[Any, Any], score: str) -> float:
     return published().get(key, float("nan"))
 
 
+def classifiers_in(results: Results) -> list[str]:
+    """Return the classifiers of the plan that have results; ITSELF if no other one has."""
+    found = {row["classifier"] for row in results.ok}
+    return [name for name in results.plan.classifiers if name in found] or [ITSELF]
+
+
+def rows_with(found: pd.DataFrame, classifier: str) -> pd.DataFrame:
+    """Return the rows of a classifier, and those of methods that classify by themselves."""
+    return found[found["classifier"].isin([classifier, ITSELF])]
+
+
 def scores_in(results: Results) -> list[str]:
     """Return the names of the scores that the results have."""
-    first: Mapping[str, float] = next((row["scores"] for row in results.ok if row["scores"]), {})
-    return [score for score in SCORES if score in first]
+    found = {name for row in results.ok for name in row["scores"] or {}}
+    return [score for score in SCORES if score in found]
 
 
 def has_swapped_names(results: Results) -> bool:
@@ -73,8 +84,8 @@ def main_scores(results: Results) -> tuple[str, ...]:
 
 def fold_means(results: Results, score: str, classifier: str) -> pd.DataFrame:
     """Return the mean over folds, a row for each data set and a column for each method."""
-    found = table(results, score)
-    found = found[(found["classifier"] == classifier) & (found["dimension"] == 0)]
+    found = rows_with(table(results, score), classifier)
+    found = found[found["dimension"] == 0]
     means = found.pivot_table(index="dataset", columns="method", values="mean", sort=False)
     return means.dropna()
 
@@ -86,7 +97,9 @@ def differences(results: Results, score: str, baseline: str = NO_REDUCTION) -> p
     rows.
     """
     folds = ["dataset", "classifier", "repeat", "fold"]
-    wide = results.frame().pivot_table(index=folds, columns="method", values=score, sort=False)
+    frame = results.frame()
+    parts = [rows_with(frame, name).assign(classifier=name) for name in classifiers_in(results)]
+    wide = pd.concat(parts).pivot_table(index=folds, columns="method", values=score, sort=False)
     minus = wide.sub(wide[baseline], axis=0).drop(columns=baseline)
     long = minus.melt(var_name="method", value_name="difference", ignore_index=False)
     groups = long.groupby(["dataset", "classifier", "method"], sort=False)["difference"]

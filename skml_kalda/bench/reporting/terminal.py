@@ -33,7 +33,7 @@ def print_scores(console: Console, results: Results) -> None:
     """Print accuracy, macro F1 and micro F1, with the paper's numbers beside ours."""
     for score in (SCORES[name] for name in MAIN if name in scores_in(results)):
         found = _with_best(table(results, score.name), score)
-        columns = _columns(found, results.plan.classifiers)
+        columns = _columns(found, dict.fromkeys(found["classifier"]))
         parts = found.groupby(["dataset", "method", "dimension"], sort=False)
         lines = [_line(key, part, columns) for key, part in parts]
         header = [name if field == "mean" else field for name, field in columns]
@@ -44,7 +44,7 @@ def print_scores(console: Console, results: Results) -> None:
 
 
 def _with_best(found: pd.DataFrame, score: Score) -> pd.DataFrame:
-    groups = found.groupby(["dataset", "classifier"])["mean"]
+    groups = found.groupby("dataset")["mean"]
     return found.assign(best=found["mean"] == groups.transform(score.best))
 
 

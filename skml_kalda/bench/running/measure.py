@@ -9,15 +9,19 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
 from threadpoolctl import threadpool_limits
 
+from skml_kalda._core.scores.thresholds import Average, best_thresholds
 from skml_kalda.bench.cells import HELD_OUT, Cell
-from skml_kalda.bench.methods import check_classifier, make_classifier
+from skml_kalda.bench.methods import ITSELF, check_classifier, make_classifier, make_estimator
 from skml_kalda.bench.running.data import Source, label_names, load
 from skml_kalda.bench.running.failures import FAILURES, described, printable
-from skml_kalda.bench.running.folds import splits, standardized
+from skml_kalda.bench.running.folds import splits
+from skml_kalda.bench.running.predicting import LabelClassifier
+from skml_kalda.bench.running.reducing import Reduced, reduce
 from skml_kalda.bench.running.rows import Row, failed_row, ok_row
-from skml_kalda.bench.running.tuning import Choice, choose, reducer_of
+from skml_kalda.bench.running.tuning import Choice, choose
 from skml_kalda.bench.scores import scores_of
 
 
@@ -39,15 +43,13 @@ def measure(cell: Cell, source: Source) -> Row:
 
 @dataclass(frozen=True)
 class _Fitted:
-    """A fitted reducer, and the projected rows."""
+    """A reduction with the choice of its setting."""
 
-    reducer: Any
-    train: Any
-    test: Any
-    y_train: Any
-    y_test: Any
-    k: int | None
-    costs: Row
+    rows: Reduced
+    choice: Choice
+
+    def costs(self) -> Row:
+        return self.rows.costs() | self.choice.record()
 
 
 @lru_cache(maxsize=1)
@@ -55,20 +57,7 @@ def _fitted(cell: Cell, source: Source) -> _Fitted:
     X, y = load(source, cell.classes, cell.max_rows, cell.seed)
     train, test = _split(cell, X, y)
     choice = choose(cell, X[train], y[train]) if cell.tune else Choice()
-    X_train, X_test = standardized(X[train], X[test]) if cell.standardize else (X[train], X[test])
-    reducer = reducer_of(cell, choice.parameters, y[train])
-    start = time.perf_counter()
-    if reducer is not None:
-        reducer.fit(X_train, y[train])
-    fitted = time.perf_counter()
-    if reducer is not None:
-        X_test = reducer.transform(X_test)
-    transformed = time.perf_counter()
-    if reducer is not None:
-        X_train = reducer.transform(X_train)
-    seconds = {"fit_seconds": fitted - start, "transform_seconds": transformed - fitted}
-    costs = _costs(reducer, X_test, seconds) | choice.record()
-    return _Fitted(reducer, X_train, X_test, y[train], y[test], choice.k, costs)
+    return _Fitted(reduce(cell, choice.parameters, X, y, train, test), choice)
 
 
 def _split(cell: Cell, X: Any, y: Any) -> tuple[Any, Any]:
@@ -77,33 +66,64 @@ def _split(cell: Cell, X: Any, y: Any) -> tuple[Any, Any]:
     return splits(X, y, cell.folds, cell.seed + cell.repeat)[cell.fold]
 
 
-def _costs(reducer: Any, projected: Any, seconds: dict[str, float]) -> Row:
-    # Some reducers count the iterations of each component.
-    iterations = getattr(reducer, "n_iter_", None)
-    return {
-        "n_components": projected.shape[1],
-        **{name: round(value, 6) for name, value in seconds.items()},
-        "iterations": None if iterations is None else int(np.max(iterations)),
-    }
+@lru_cache(maxsize=1)
+def _inner(cell: Cell, source: Source) -> list[Reduced]:
+    """Reduce inside the training rows, with a part of them held out for the thresholds."""
+    X, y = load(source, cell.classes, cell.max_rows, cell.seed)
+    train, _ = _split(cell, X, y)
+    setting, X, y = _fitted(cell, source).choice.parameters, X[train], y[train]
+    inner = splits(X, y, cell.thresholds, cell.seed + cell.repeat)
+    return [reduce(cell, setting, X, y, *rows) for rows in inner]
 
 
 def _scored(cell: Cell, source: Source) -> Row:
     fitted = _fitted(cell.fit(), source)
+    rows = fitted.rows
     start = time.perf_counter()
-    classifier = make_classifier(check_classifier(cell.classifier, fitted.k))
-    classifier.fit(fitted.train, fitted.y_train)
-    predicted = classifier.predict(fitted.test)
-    seconds = time.perf_counter() - start
-    scores = scores_of(fitted.y_test, predicted, classifier.predict_proba(fitted.test))
-    return {"scores": scores, **fitted.costs, "classify_seconds": round(seconds, 6)}
+    classifier = LabelClassifier.fit(_classifier(cell, fitted.choice), rows.train, rows.y_train)
+    ready = time.perf_counter()
+    predicted = classifier.predict(rows.test)
+    done = time.perf_counter()
+    thresholds = _thresholds(cell, source) if cell.thresholds and rows.y_test.ndim == 2 else {}
+    scores = scores_of(rows.y_test, predicted, classifier.scores(rows.test), thresholds)
+    seconds = {
+        "classify_seconds": done - start,
+        "train_seconds": rows.train_seconds + ready - start,
+        "predict_seconds": rows.transform_seconds + done - ready,
+    }
+    rounded = {name: round(value, 6) for name, value in seconds.items()}
+    return {"scores": scores, **fitted.costs(), **rounded}
+
+
+def _classifier(cell: Cell, choice: Choice) -> Any:
+    if cell.classifier != ITSELF:
+        return make_classifier(check_classifier(cell.classifier, choice.k))
+    parameters = {**cell.parameters, **choice.parameters}
+    return make_estimator(cell.method, parameters, None, cell.random_state())
+
+
+def _thresholds(cell: Cell, source: Source) -> dict[str, Any]:
+    """Return the thresholds with the best F1 on held-out training rows, by kind of average."""
+    inner = _inner(cell.fit(), source)
+    choice = _fitted(cell.fit(), source).choice
+    scores = [
+        LabelClassifier.fit(_classifier(cell, choice), part.train, part.y_train).scores(part.test)
+        for part in inner
+    ]
+    if any(each is None for each in scores):
+        return {}
+    Y = csr_array(np.vstack([part.y_test for part in inner]))
+    held_out = np.vstack(scores)
+    averages: tuple[Average, ...] = ("macro", "micro")
+    return {each: best_thresholds(held_out, Y, average=each) for each in averages}
 
 
 def _converged(cell: Cell, source: Source) -> Row:
     """Return the objective after every iteration, and its upper bound."""
     fitted = _fitted(cell.fit(), source)
-    reducer = fitted.reducer
+    reducer = fitted.rows.reducer
     return {
-        **fitted.costs,
+        **fitted.costs(),
         "objective": [float(f"{value:.9g}") for value in reducer.objective_history_],
         "upper_bound": float(reducer.upper_bound_),
         "converged": bool(reducer.converged_),
@@ -113,11 +133,11 @@ def _converged(cell: Cell, source: Source) -> Row:
 def _projected(cell: Cell, source: Source) -> Row:
     """Return the first two coordinates of every row, and its class or its labels."""
     fitted = _fitted(cell.fit(), source)
-    points = np.asarray(fitted.test)[:, :2]
+    points = np.asarray(fitted.rows.test)[:, :2]
     return {
-        **fitted.costs,
+        **fitted.costs(),
         "points": [[float(f"{value:.5g}") for value in point] for point in points],
-        **_labels_of_points(fitted.y_test),
+        **_labels_of_points(fitted.rows.y_test),
     }
 
 

@@ -26,7 +26,9 @@ _FIELDS = (
     "iterations",
     "fit_seconds",
     "transform_seconds",
-    "classify_seconds",
+    "classify_seconds",  # to fit the classifier and to predict
+    "train_seconds",  # to fit everything
+    "predict_seconds",  # to project and classify the test rows
     "chosen",  # parameters that the tuning chose
     "chosen_k",
     "inner_score",

@@ -17,9 +17,10 @@ from skml_kalda._core.names import check_name
 from skml_kalda._core.neighbors import neighbor_votes
 from skml_kalda.bench import settings
 from skml_kalda.bench.cells import Cell
-from skml_kalda.bench.methods import make_reducer
+from skml_kalda.bench.methods import make_estimator
 from skml_kalda.bench.running.failures import FAILURES, described
-from skml_kalda.bench.running.folds import n_classes, splits, standardized
+from skml_kalda.bench.running.folds import splits, standardized
+from skml_kalda.bench.running.reducing import reducer_of
 from skml_kalda.bench.scores import MAIN, quick_score
 from skml_kalda.datasets.manifest import read_manifest
 
@@ -72,7 +73,7 @@ def check_tuning(
         raise ValueError("tune.neighbors is empty: name the numbers of neighbours to choose from")
     for method, grid in tune["grid"].items():
         for setting in ParameterGrid(grid):
-            make_reducer(method, {**parameters.get(method, {}), **setting}, 1, 0)
+            make_estimator(method, {**parameters.get(method, {}), **setting}, 1, 0)
     for name in datasets:
         if read_manifest(name).task != "multilabel":
             raise ValueError(f"tuning is for sets with several labels per row, not for {name}")
@@ -114,17 +115,6 @@ def _scores(
         votes = neighbor_votes(a, labels, b, cell.tune["neighbors"])
         scores.append([quick_score(cell.tune["score"], y[test], found) for _, found in votes])
     return np.array(scores)
-
-
-def reducer_of(cell: Cell, setting: Mapping[str, Any], y: Any) -> Any:
-    """Make the reducer of a cell, with K - 1 components unless the cell has another number.
-
-    A tuned reducer uses its own default, which is below K - 1 if necessary: in the few rows of an
-    inner fold two labels may always occur together.
-    """
-    n_components = cell.dimension or (None if cell.tune else n_classes(y) - 1)
-    parameters = {**cell.parameters, **setting}
-    return make_reducer(cell.method, parameters, n_components, cell.random_state())
 
 
 def _reduced(cell: Cell, setting: Mapping[str, Any], A: Any, B: Any, y: Any) -> tuple[Any, Any]:

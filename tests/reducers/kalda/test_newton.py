@@ -61,8 +61,8 @@ def test_brute_force_on_the_sphere_finds_the_same_plane():
     """Planes in three dimensions, by a grid of normals."""
     objective, values, M = problem(r=3, K=3)
     best = 0.0
-    for theta in np.linspace(0, np.pi, 181):
-        for phi in np.linspace(0, np.pi, 181):
+    for theta in np.linspace(0, np.pi, 91):
+        for phi in np.linspace(0, np.pi, 91):
             normal = np.array(
                 [np.sin(theta) * np.cos(phi), np.sin(theta) * np.sin(phi), np.cos(theta)]
             )

@@ -1,0 +1,208 @@
+"""KaLDAClassifier against refits by scikit-learn, and as users meet it."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.special import expit, logit
+from sklearn.datasets import load_iris, make_multilabel_classification
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import Ridge
+from sklearn.metrics import f1_score
+
+from skml_kalda import KaLDAClassifier
+
+X, Y = make_multilabel_classification(n_samples=60, n_features=8, n_classes=4, random_state=0)
+X = X - 3.0
+# One space, so that only the scores are left to be compared.
+LINEAR = {"kernel": "linear", "relevance": 0.0, "with_std": False, "random_state": 0}
+RBF = {**LINEAR, "kernel": "rbf", "gamma": 1.0, "shrinkage": 0.1}
+
+
+def ridge_of(X, shrinkage):
+    """Return the ridge of a shrinkage, from the eigenvalues of the covariance."""
+    values = np.linalg.eigvalsh(len(X) * np.cov(X.T, bias=True))
+    return shrinkage / (1 - shrinkage) * values[values > 1e-10 * values.max()].mean()
+
+
+def refits(X, Y, ridge):
+    """Return the score of every row by scikit-learn's fit to all others."""
+    rest = [np.delete(np.arange(len(X)), i) for i in range(len(X))]
+    return np.array([Ridge(ridge).fit(X[r], Y[r]).predict(X[[i]])[0] for i, r in enumerate(rest)])
+
+
+def sigmoid_of(scores, log_odds):
+    """Return the line that leads from scores to log-odds, label by label."""
+    return np.array([np.polyfit(s, z, 1) for s, z in zip(scores.T, log_odds.T, strict=True)]).T
+
+
+def test_log_odds_are_increasing_lines_of_ridge_scores():
+    model = KaLDAClassifier(**LINEAR, shrinkage=0.2).fit(X, Y)
+    scores = Ridge(ridge_of(X, 0.2)).fit(X, Y).predict(X)
+    slope, intercept = sigmoid_of(scores, model.decision_function(X))
+    assert (slope > 0).all()
+    np.testing.assert_allclose(model.decision_function(X), scores * slope + intercept, atol=1e-8)
+
+
+def test_log_odds_are_increasing_lines_of_kernel_ridge_scores():
+    model = KaLDAClassifier(**RBF).fit(X, Y)
+    distances = ((X[:, None] - X) ** 2).sum(axis=2)
+    K = np.exp(-distances / np.quantile(distances, 0.5, method="inverted_cdf"))
+    H = np.eye(60) - 1 / 60
+    values = np.linalg.eigvalsh(H @ K @ H)
+    ridge = 0.1 / 0.9 * values[values > 1e-10 * values.max()].mean()
+    fit = KernelRidge(alpha=ridge, kernel="precomputed").fit(H @ K @ H, H @ Y)
+    scores = Y.mean(axis=0) + fit.predict(H @ K @ H)
+    slope, intercept = sigmoid_of(scores, model.decision_function(X))
+    assert (slope > 0).all()
+    np.testing.assert_allclose(model.decision_function(X), scores * slope + intercept, atol=1e-5)
+
+
+@pytest.mark.parametrize("shrinkage", [0.01, 0.5])
+def test_leave_one_out_error_is_that_of_n_refits(shrinkage):
+    model = KaLDAClassifier(**LINEAR, shrinkage=shrinkage).fit(X, Y)
+    wrong = ((Y - refits(X, Y, ridge_of(X, shrinkage))) ** 2).sum()
+    by_mean = ((Y - (Y.sum(axis=0) - Y) / 59) ** 2).sum()
+    assert model.leave_one_out_error_ == pytest.approx(wrong / by_mean, rel=1e-8)
+
+
+def test_shrinkage_has_the_least_leave_one_out_error():
+    model = KaLDAClassifier(**LINEAR).fit(X, Y)
+    grid = [0.001, 0.01, 0.05, 0.2, 0.5, 0.9]
+    errors = [((Y - refits(X, Y, ridge_of(X, a))) ** 2).sum() for a in [model.shrinkage_, *grid]]
+    assert errors[0] <= min(errors) * 1.01
+
+
+@pytest.mark.parametrize("average", ["macro", "micro"])
+def test_thresholds_maximise_f1_of_the_leave_one_out_probabilities(average):
+    model = KaLDAClassifier(**LINEAR, shrinkage=0.2, average=average).fit(X, Y)
+    scores = Ridge(ridge_of(X, 0.2)).fit(X, Y).predict(X)
+    slope, intercept = sigmoid_of(scores, model.decision_function(X))
+    left_out = expit(refits(X, Y, ridge_of(X, 0.2)) * slope + intercept)
+
+    def f1(thresholds):
+        # The lowest threshold is the lowest score itself, here but for rounding.
+        return f1_score(Y, left_out >= thresholds - 1e-9, average=average, zero_division=0)
+
+    best = f1(model.thresholds_)
+    for label in range(4) if average == "macro" else [slice(None)]:
+        for threshold in np.linspace(0.02, 0.98, 97):
+            other = model.thresholds_.copy()
+            other[label] = threshold
+            assert f1(other) <= best + 1e-12
+
+
+def test_probabilities_are_of_the_log_odds_and_predictions_of_thresholds():
+    model = KaLDAClassifier(random_state=0).fit(X, Y)
+    probability = model.predict_proba(X)
+    np.testing.assert_allclose(logit(probability), model.decision_function(X), atol=1e-6)
+    np.testing.assert_array_equal(model.predict(X), probability >= model.thresholds_)
+
+
+@pytest.mark.parametrize("parameters", [LINEAR, RBF], ids=["linear", "rbf"])
+@pytest.mark.parametrize("form", [sparse.csr_array, sparse.csc_matrix, np.asfortranarray])
+def test_the_form_of_the_data_does_not_matter(parameters, form):
+    expected = KaLDAClassifier(**parameters).fit(X, Y).decision_function(X)
+    found = KaLDAClassifier(**parameters).fit(form(X), Y).decision_function(form(X))
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("form", [sparse.csr_array, sparse.csr_matrix])
+def test_sparse_labels_are_predicted_as_sparse_labels(form):
+    expected = KaLDAClassifier(random_state=0).fit(X, Y).predict(X)
+    found = KaLDAClassifier(random_state=0).fit(X, form(Y)).predict(X)
+    assert isinstance(found, form)
+    np.testing.assert_array_equal(found.toarray(), expected)
+
+
+def test_rows_of_weight_zero_do_not_count():
+    weight = np.r_[np.ones(50), np.zeros(10)]
+    expected = KaLDAClassifier(random_state=0).fit(X[:50], Y[:50]).decision_function(X)
+    found = KaLDAClassifier(random_state=0).fit(X, Y, weight).decision_function(X)
+    np.testing.assert_allclose(found, expected)
+
+
+def test_weights_are_repetitions_for_the_ridge_scores():
+    """The line to the log-odds is another: a row that is there twice is never left out."""
+    weight = np.random.default_rng(0).integers(1, 4, 60)
+    model = KaLDAClassifier(**LINEAR, shrinkage=0.2).fit(X, Y, weight)
+    rows = np.repeat(np.arange(60), weight)
+    scores = Ridge(ridge_of(X[rows], 0.2)).fit(X[rows], Y[rows]).predict(X)
+    slope, intercept = sigmoid_of(scores, model.decision_function(X))
+    np.testing.assert_allclose(model.decision_function(X), scores * slope + intercept, atol=1e-8)
+
+
+def test_batches_of_a_linear_kernel_are_the_fit_to_all_rows():
+    model = KaLDAClassifier(**LINEAR, shrinkage=0.2)
+    for part in np.array_split(np.arange(60), 3):
+        model.partial_fit(X[part], Y[part])
+    expected = KaLDAClassifier(**LINEAR, shrinkage=0.2).fit(X, Y)
+    np.testing.assert_allclose(model.decision_function(X), expected.decision_function(X), atol=1e-8)
+    np.testing.assert_allclose(model.thresholds_, expected.thresholds_, atol=1e-8)
+
+
+def test_relevance_is_not_judged_by_labels_it_has_seen():
+    """On noise, relevance that saw the row left out would seem to predict it."""
+    rng = np.random.default_rng(0)
+    noise, labels = rng.normal(size=(60, 400)), rng.integers(0, 2, (60, 3))
+    model = KaLDAClassifier("linear", with_std=True, random_state=0).fit(noise, labels)
+    errors = {each["relevance"]: each["error"] for each in model.candidates_}
+    assert errors[1.0,] > 0.9
+    assert (model.predict_proba(noise).std(axis=0) < 0.2).all()
+
+
+def test_labels_that_nothing_predicts_are_predicted_for_all_rows_or_none():
+    noise = np.random.default_rng(3).normal(size=(80, 3))
+    rare = np.arange(80) % 7 == 0
+    noise[rare] -= noise[rare].mean(axis=0)
+    noise[~rare] -= noise[~rare].mean(axis=0)
+    labels = np.c_[rare, ~rare].astype(int)
+    model = KaLDAClassifier(**LINEAR).fit(noise, labels)
+    assert (model.decision_function(noise).std(axis=0) < 1e-12).all()
+    np.testing.assert_array_equal(model.predict(noise), np.tile([0, 1], (80, 1)))
+
+
+def test_single_labels_are_classes():
+    iris = load_iris()
+    names = iris.target_names[iris.target]
+    model = KaLDAClassifier(random_state=0).fit(iris.data[::2], names[::2])
+    assert model.score(iris.data[1::2], names[1::2]) > 0.9
+    np.testing.assert_allclose(model.predict_proba(iris.data).sum(axis=1), 1)
+    assert not hasattr(model, "thresholds_")
+
+
+def test_wide_sparse_rows_stay_sparse(monkeypatch):
+    wide = sparse.random_array((40, 30_000), density=0.001, random_state=0, format="csr")
+    labels = np.random.default_rng(0).integers(0, 2, (40, 3))
+
+    def refuse(self, *args, **kwargs):
+        if self.shape[1] == 30_000 and self.shape[0] > 1:
+            raise AssertionError("made dense")
+        return original(self, *args, **kwargs)
+
+    original = sparse.csr_array.toarray
+    monkeypatch.setattr(sparse.csr_array, "toarray", refuse)
+    model = KaLDAClassifier(random_state=0).fit(wide, labels)
+    assert model.predict(wide).shape == labels.shape
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"kernel": "cosine"}, "kernel"),
+        ({"kernel": ["rbf", "sigmoid"]}, "must name kernels among"),
+        ({"kernel": []}, "must name kernels among"),
+        ({"shrinkage": 0.0}, "shrinkage"),
+        ({"average": "samples"}, "average"),
+    ],
+)
+def test_wrong_parameters_are_named(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        KaLDAClassifier(**parameters).fit(X, Y)
+
+
+def test_a_later_batch_must_have_the_classes_of_the_first():
+    model = KaLDAClassifier(**LINEAR).partial_fit(X[:30], np.arange(30) % 2)
+    with pytest.raises(ValueError, match=r"not there before: \[2\]. Pass all of them as classes"):
+        model.partial_fit(X[30:], np.arange(30) % 3)
+    with pytest.raises(ValueError, match="y has 4 label columns in this batch"):
+        model.partial_fit(X[30:], Y[30:])
