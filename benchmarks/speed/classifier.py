@@ -37,7 +37,10 @@ def seconds_of(task):
 def measurements(*, small):
     """Yield the row of the kept result."""
     X, Y = load_dataset("yeast", return_X_y=True)
-    folds, candidates = list(KFold(FOLDS, shuffle=True, random_state=0).split(X)), ParameterGrid(GRID)
+    folds, candidates = (
+        list(KFold(FOLDS, shuffle=True, random_state=0).split(X)),
+        ParameterGrid(GRID),
+    )
     rng = np.random.default_rng(0)
     drawn = rng.choice(len(candidates), 2 if small else 12, replace=False)
     ours, theirs = [], []

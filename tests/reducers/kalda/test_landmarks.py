@@ -227,7 +227,7 @@ def test_dask_frames_keep_their_names():
     features = LandmarkFeatures(6, random_state=0).set_output(transform="pandas").fit(rows)
     pd.testing.assert_frame_equal(features.transform(rows).compute(), features.transform(frame))
     pipeline = make_pipeline(LandmarkFeatures(10, random_state=0), OPLS())
-    assert pipeline.fit_transform(in_blocks(X), in_blocks(Y)).compute().shape == (80, 3)
+    assert pipeline.fit_transform(in_blocks(X), in_blocks(Y)).compute().shape == (80, 4)
 
 
 @pytest.mark.parametrize(
