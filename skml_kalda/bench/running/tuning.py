@@ -19,7 +19,7 @@ from sklearn.model_selection import ParameterGrid
 
 from skml_kalda._core.names import check_name
 from skml_kalda._core.neighbors import neighbor_counts
-from skml_kalda._core.scores.thresholds import best_thresholds
+from skml_kalda._core.scores.thresholds import Average, best_thresholds
 from skml_kalda.bench import settings
 from skml_kalda.bench.cells import Cell
 from skml_kalda.bench.methods import classifies, make_estimator
@@ -27,11 +27,11 @@ from skml_kalda.bench.running.failures import FAILURES, described
 from skml_kalda.bench.running.folds import splits, standardized
 from skml_kalda.bench.running.predicting import LabelClassifier
 from skml_kalda.bench.running.reducing import reducer_of
-from skml_kalda.bench.scores import MAIN, SCORES, quick_score
+from skml_kalda.bench.scores import MAIN, quick_score
 from skml_kalda.datasets.manifest import read_manifest
 
 # Scores at the best threshold, and the average of their F1.
-_TUNED = {name: score.tuned_for for name, score in SCORES.items() if score.tuned_for}
+_TUNED: Mapping[str, Average] = {"macro_f1_tuned": "macro", "micro_f1_tuned": "micro"}
 _ALLOWED = {
     "folds": settings.whole(2),
     "grid": settings.GRID,
