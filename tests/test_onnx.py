@@ -12,6 +12,7 @@ from numpy.testing import assert_array_equal
 from scipy import sparse
 from skl2onnx import to_onnx
 from sklearn.exceptions import NotFittedError
+from sklearn.neighbors import KNeighborsTransformer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -78,6 +79,8 @@ def classifiers():
         "MLkNN, neighbours ignored": MLkNN(k=4, s=0.5, ignore_first_neighbours=2),
         "MLkNN, self excluded": MLkNN(k=5, include_self=False),
         "BinaryRelevanceKNN": BinaryRelevanceKNN(k=4),
+        "MLkNN, own threshold": MLkNN(k=5, threshold="auto"),
+        "BinaryRelevanceKNN, own threshold": BinaryRelevanceKNN(k=4, threshold="auto"),
         "KaLDAClassifier": KaLDAClassifier(random_state=0),
         **{f"KaLDAClassifier {kernel}": KaLDAClassifier(kernel, n_landmarks=30, random_state=0)
            for kernel in ("rbf", "angular", "linear")},
@@ -201,6 +204,7 @@ def test_the_shapes_of_the_outputs_are_declared():
     ("estimator", "message"),
     [
         (KernelKaLDA(kernel="poly"), "kernel='poly' of KernelKaLDA.*use one of rbf, linear, cos"),
+        (MLkNN(algorithm=KNeighborsTransformer()), r"algorithm=KNei.* of MLkNN.*use one of auto"),
         (BinaryRelevanceKNN(weights="distance"), "weights='distance' of Bin.*use one of uniform"),
         (MLkNN(k=3, metric="chebyshev"), "metric='chebyshev' of MLkNN.*use one of euclidean, man"),
     ],

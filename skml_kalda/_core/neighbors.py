@@ -1,32 +1,15 @@
-"""Nearest neighbours, and the votes on labels among them."""
+"""Votes on labels among nearest neighbours."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.spatial import KDTree
-from sklearn.neighbors import NearestNeighbors
 
-# Up to this many features a tree is faster than brute force; scikit-learn has the same limit.
-FEW_FEATURES = 15
-
-
-class Neighbors(NamedTuple):
-    """The k nearest training rows of each of m rows, nearest first."""
-
-    indices: NDArray[np.intp]
-    """Numbers of the training rows, shape (m, k)."""
-
-    distances: NDArray[np.floating[Any]]
-    """Their distances, shape (m, k)."""
-
-    def at(self, rows: slice) -> Neighbors:
-        """Return the neighbours of some of the rows."""
-        return Neighbors(self.indices[rows], self.distances[rows])
+from skml_kalda._core.nearest import NearestRows
 
 
 def adjacency(
@@ -80,17 +63,6 @@ def vote_shares(
     return votes
 
 
-def nearest_rows(train: Any, test: Any, k: int) -> NDArray[np.intp]:
-    """Return the indices of the k rows of `train` nearest to each row of `test`, nearest first."""
-    if k > train.shape[0]:
-        raise ValueError(f"{k} neighbours are more than the {train.shape[0]} rows there are.")
-    if sparse.issparse(train) or train.shape[1] > FEW_FEATURES:
-        return NearestNeighbors(n_neighbors=k).fit(train).kneighbors(test, None, False)
-    # SciPy's tree finds the same rows as scikit-learn's in a third of the time.
-    found: NDArray[np.intp] = KDTree(train, leafsize=32).query(test, np.arange(1, k + 1))[1]
-    return found
-
-
 def neighbor_counts(
     train: Any, labels: sparse.csr_array, test: Any, sizes: Iterable[int]
 ) -> Iterator[tuple[int, NDArray[np.float64]]]:
@@ -113,7 +85,7 @@ def neighbor_counts(
         How many of the k nearest rows carry each label.
     """
     sizes = sorted(sizes)
-    nearest = nearest_rows(train, test, sizes[-1])
+    nearest = NearestRows(sizes[-1]).fit(train).kneighbors(test, return_distance=False)
     for k in sizes:
         yield k, (adjacency(nearest[:, :k], labels.shape[0]) @ labels).toarray()
 

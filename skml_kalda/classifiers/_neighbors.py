@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
-from collections.abc import Iterator
-from numbers import Integral
-from typing import Any, ClassVar, Self
+from collections.abc import Iterable, Iterator
+from numbers import Integral, Real
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import _fit_context
-from sklearn.neighbors import VALID_METRICS, NearestNeighbors
+from sklearn.neighbors import VALID_METRICS
 from sklearn.utils import ClassifierTags, Tags
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import (
     _check_sample_weight,
     check_consistent_length,
@@ -24,7 +24,8 @@ from skmultilearn.base import MLClassifierBase
 
 from skml_kalda._core.arrays import batches, canonical
 from skml_kalda._core.labels import indicator, sparse_form
-from skml_kalda._core.neighbors import Neighbors
+from skml_kalda._core.nearest import GraphSearch, NearestRows, Neighbors
+from skml_kalda._core.scores.thresholds import Cells, best_threshold_of_cells
 from skml_kalda.classifiers._top_labels import TopLabelsMixin
 
 _METRICS = {"precomputed"}.union(*VALID_METRICS.values())
@@ -40,12 +41,16 @@ class NeighborClassifier(TopLabelsMixin, MLClassifierBase, metaclass=ABCMeta):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "k": [Interval(Integral, 1, None, closed="left")],
         "metric": [StrOptions(_METRICS), callable],
+        "algorithm": [StrOptions({"auto"}), HasMethods(["fit", "transform"])],
+        "threshold": [StrOptions({"auto"}), Interval(Real, 0, 1, closed="both")],
         "n_jobs": [Integral, None],
         "sparse_output": ["boolean", None],
     }
 
     k: int
     metric: Any
+    algorithm: Any
+    threshold: float | Literal["auto"]
     n_jobs: int | None
     sparse_output: bool | None
 
@@ -56,13 +61,21 @@ class NeighborClassifier(TopLabelsMixin, MLClassifierBase, metaclass=ABCMeta):
         return self._get_param_names()
 
     @property
-    def knn_(self) -> NearestNeighbors:
+    def knn_(self) -> NearestRows | GraphSearch:
         """The neighbour search. Before `fit` it is the one that `fit` would use, not fitted."""
-        fitted: NearestNeighbors | None = vars(self).get("_search")
+        fitted: NearestRows | GraphSearch | None = vars(self).get("_search")
         return self._new_search() if fitted is None else fitted
 
-    def _new_search(self) -> NearestNeighbors:
-        return NearestNeighbors(n_neighbors=self.k, metric=self.metric, n_jobs=self.n_jobs)
+    def _new_search(self) -> NearestRows | GraphSearch:
+        if isinstance(self.algorithm, str):
+            return NearestRows(self.k, metric=self.metric, n_jobs=self.n_jobs)
+        if self.metric != "minkowski":
+            raise ValueError(
+                f"metric={self.metric!r} has no effect on algorithm={self.algorithm!r}: set the "
+                "metric of that object."
+            )
+        # One more than is counted, because a training row finds itself.
+        return GraphSearch(self.algorithm, self.k + self._ignored() + 1)
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -154,8 +167,12 @@ class NeighborClassifier(TopLabelsMixin, MLClassifierBase, metaclass=ABCMeta):
         """Return how many of the nearest neighbours are not counted."""
         return 0
 
+    def _leaves_one_out(self) -> bool:
+        """Whether fit needs the neighbours of the training rows without the rows themselves."""
+        return self.threshold == "auto" and not self._is_single_label()
+
     def _rows_needed(self) -> int:
-        return self.k + self._ignored()
+        return self.k + self._ignored() + self._leaves_one_out()
 
     def _probabilities(self, X: Any) -> Iterator[Any]:
         return map(self._probability, self._votes_of(X))
@@ -208,10 +225,16 @@ class NeighborClassifier(TopLabelsMixin, MLClassifierBase, metaclass=ABCMeta):
             )
 
     def _neighbors(self, X: Any) -> Neighbors:
-        # One search for all rows rather than one per batch: scikit-learn bounds its own memory, and
-        # which of several equidistant points it finds depends on the rows searched together.
-        distances, indices = self.knn_.kneighbors(X, self.k + self._ignored())
-        return Neighbors(indices[:, self._ignored() :], distances[:, self._ignored() :])
+        # One search for all rows, which bounds its own memory.
+        return self._counted(Neighbors(*self.knn_.kneighbors(X, self.k + self._ignored())))
+
+    def _counted(self, found: Neighbors) -> Neighbors:
+        return found.between(self._ignored(), self.k + self._ignored())
+
+    def _best_thresholds(self, cells: Iterable[Cells]) -> NDArray[np.float64]:
+        """Return one threshold for all labels; infinite for labels without a row."""
+        occupied = self._label_cache.sum(axis=0) > 0
+        return np.where(occupied, best_threshold_of_cells(cells), np.inf)
 
     def _is_precomputed(self) -> bool:
         return isinstance(self.metric, str) and self.metric == "precomputed"

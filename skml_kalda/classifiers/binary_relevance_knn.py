@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils._param_validation import StrOptions
 
-from skml_kalda._core.neighbors import Neighbors, inverse_distances, vote_shares
+from skml_kalda._core.nearest import Neighbors
+from skml_kalda._core.neighbors import inverse_distances, vote_shares
+from skml_kalda._core.scores.ranking import entries
+from skml_kalda._core.scores.thresholds import Cells
 from skml_kalda.classifiers._neighbors import NeighborClassifier
 
 
@@ -31,6 +35,17 @@ class BinaryRelevanceKNN(NeighborClassifier):
     metric : str or callable, default="minkowski"
         Distance, such as "euclidean" or "cosine"; see
         :class:`sklearn.neighbors.NearestNeighbors`. The default is Euclidean.
+    threshold : float in [0, 1] or "auto", default=0.5
+        Share of the votes that a label needs more than to be predicted. "auto" takes the threshold
+        that maximises macro F1 over the leave-one-out votes of the training rows, which are
+        searched once more for it.
+        For a 1-D `y` there is no threshold.
+    algorithm : "auto" or object, default="auto"
+        How neighbours are searched. "auto" is an exact search, for Euclidean distances by a tree
+        of SciPy where there are many rows and few features, else by scikit-learn. An object with
+        the interface of :class:`sklearn.neighbors.KNeighborsTransformer` serves for approximate
+        search, such as ``pynndescent.PyNNDescentTransformer``: ``fit(X)``, and ``transform(X)``
+        that returns a sparse matrix of distances to training rows. It has a metric of its own.
     sparse_output : bool or None, default=None
         Whether `predict` and `predict_proba` return sparse matrices. None predicts labels in the
         form of `y` and dense probabilities. True matches scikit-multilearn, whose predictions
@@ -43,6 +58,9 @@ class BinaryRelevanceKNN(NeighborClassifier):
         for a 1-D `y`, its class labels.
     knn_ : sklearn.neighbors.NearestNeighbors
         The neighbour search; before `fit`, the one that `fit` would use.
+    best_thresholds_ : ndarray of shape (K,)
+        Only with ``threshold="auto"``: a label is predicted if its share of the votes is at least
+        this. All are the same, but labels without a row are never predicted: theirs is infinite.
     n_features_in_ : int
         Number of features seen during fit.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -55,7 +73,8 @@ class BinaryRelevanceKNN(NeighborClassifier):
     Notes
     -----
     The probability of a label is the share of the votes of the k neighbours that it has. The label
-    is predicted if it has more than half, so half of an even k is not enough.
+    is predicted if it has more than half, so half of an even k is not enough. Neighbours are
+    ordered by distance; of equal distances, the row with the lowest number comes first.
 
     With `sample_weight` a neighbour's vote also counts by its weight. A row of weight two votes
     twice, but takes only one of the k places; two equal rows take two. So integer weights equal
@@ -103,13 +122,39 @@ class BinaryRelevanceKNN(NeighborClassifier):
         *,
         weights: Literal["uniform", "distance"] = "uniform",
         metric: Any = "minkowski",
+        threshold: float | Literal["auto"] = 0.5,
+        algorithm: Any = "auto",
         sparse_output: bool | None = None,
     ) -> None:
         self.k = k
         self.n_jobs = n_jobs
         self.weights = weights
         self.metric = metric
+        self.threshold = threshold
+        self.algorithm = algorithm
         self.sparse_output = sparse_output
+
+    def _fit_votes(self, X: Any) -> None:
+        if self._leaves_one_out():
+            found = Neighbors(*self.knn_.kneighbors(X, self.k + 1)).without_self()
+            parts = (self._votes(found.at(rows)) for rows in self._batches(self._num_instances))
+            votes = sparse.vstack(list(parts), format="csc")
+            self.best_thresholds_ = self._best_thresholds(self._cells(votes))
+
+    def _cells(self, votes: sparse.csc_array) -> Iterator[Cells]:
+        """Yield the votes on each label, and one cell for all rows without a vote on it."""
+        n, K = votes.shape
+        labels = np.repeat(np.arange(K), np.diff(votes.indptr))
+        hits = entries(self._label_cache, votes.indices, labels)
+        positive = self._label_cache.sum(axis=0)
+        for label in range(K):
+            part = slice(*votes.indptr[label : label + 2])
+            met = hits[part]
+            yield Cells(
+                np.append(votes.data[part], 0.0),
+                np.append(met, positive[label] - met.sum()),
+                np.append(np.ones(len(met)), n - len(met)),
+            )
 
     def _votes(self, neighbors: Neighbors) -> sparse.csr_array:
         if self.weights == "distance":
@@ -123,5 +168,7 @@ class BinaryRelevanceKNN(NeighborClassifier):
     def _probability(self, votes: sparse.csr_array) -> sparse.csr_array:
         return votes
 
-    def _decision(self, votes: sparse.csr_array) -> sparse.csr_array:
-        return votes > 0.5
+    def _decision(self, votes: sparse.csr_array) -> Any:
+        if self.threshold == "auto":
+            return votes.toarray() >= self.best_thresholds_
+        return votes > self.threshold

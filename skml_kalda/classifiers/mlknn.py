@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,9 @@ from scipy import sparse
 from sklearn.utils._param_validation import Interval
 
 from skml_kalda._core.arrays import Array
-from skml_kalda._core.neighbors import Neighbors, adjacency
+from skml_kalda._core.nearest import Neighbors
+from skml_kalda._core.neighbors import adjacency
+from skml_kalda._core.scores.thresholds import Cells
 from skml_kalda.classifiers._neighbors import NeighborClassifier
 
 
@@ -38,6 +40,17 @@ class MLkNN(NeighborClassifier):
     include_self : bool, default=True
         Whether a training point counts as its own neighbour when the likelihoods are estimated.
         True matches scikit-multilearn; False is the definition of Zhang and Zhou [1]_.
+    threshold : float in [0, 1] or "auto", default=0.5
+        Probability from which on a label is predicted. "auto" takes the threshold
+        that maximises macro F1 over the leave-one-out votes of the training rows, which take
+        no further search.
+        For a 1-D `y` there is no threshold.
+    algorithm : "auto" or object, default="auto"
+        How neighbours are searched. "auto" is an exact search, for Euclidean distances by a tree
+        of SciPy where there are many rows and few features, else by scikit-learn. An object with
+        the interface of :class:`sklearn.neighbors.KNeighborsTransformer` serves for approximate
+        search, such as ``pynndescent.PyNNDescentTransformer``: ``fit(X)``, and ``transform(X)``
+        that returns a sparse matrix of distances to training rows. It has a metric of its own.
     sparse_output : bool or None, default=None
         Whether `predict` and `predict_proba` return sparse matrices. None predicts labels in the
         form of `y` and dense probabilities. True matches scikit-multilearn, whose predictions
@@ -50,6 +63,9 @@ class MLkNN(NeighborClassifier):
         for a 1-D `y`, its class labels.
     knn_ : sklearn.neighbors.NearestNeighbors
         The neighbour search; before `fit`, the one that `fit` would use.
+    best_thresholds_ : ndarray of shape (K,)
+        Only with ``threshold="auto"``: a label is predicted if its probability is at least this.
+        All are the same, but labels without a row are never predicted: theirs is infinite.
     n_features_in_ : int
         Number of features seen during fit.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -71,9 +87,12 @@ class MLkNN(NeighborClassifier):
     point is among its own neighbours, which is not so for new points. The likelihoods of high
     counts are then too optimistic, especially for small k.
 
-    The neighbour search breaks ties in distance. Repeating a search for the same rows returns
-    the same neighbours, but a point searched together with other rows may be given a different
-    one of several equidistant neighbours.
+    Neighbours are ordered by distance; of equal distances, the row with the lowest number comes
+    first. scikit-multilearn leaves ties to the search, so predictions can differ where two
+    distances are equal, and only there.
+
+    The leave-one-out votes of ``threshold="auto"`` are those of the k nearest other rows, with
+    and without `include_self`. Their probabilities come from the same tables as those of new rows.
 
     A 1-D `y` holds one class label per row. The most probable class is then predicted.
 
@@ -122,6 +141,8 @@ class MLkNN(NeighborClassifier):
         n_jobs: int | None = None,
         *,
         metric: Any = "minkowski",
+        threshold: float | Literal["auto"] = 0.5,
+        algorithm: Any = "auto",
         include_self: bool = True,
         sparse_output: bool | None = None,
     ) -> None:
@@ -130,23 +151,35 @@ class MLkNN(NeighborClassifier):
         self.ignore_first_neighbours = ignore_first_neighbours
         self.n_jobs = n_jobs
         self.metric = metric
+        self.threshold = threshold
+        self.algorithm = algorithm
         self.include_self = include_self
         self.sparse_output = sparse_output
 
     def _ignored(self) -> int:
         return self.ignore_first_neighbours
 
-    def _rows_needed(self) -> int:
-        return super()._rows_needed() + (not self.include_self)
+    def _leaves_one_out(self) -> bool:
+        return not self.include_self or super()._leaves_one_out()
 
     def _fit_votes(self, X: Any) -> None:
-        s, Y = self.s, self._label_cache
+        s = self.s
         weight = np.ones(self._num_instances) if self._weight is None else self._weight
-        with_label = weight @ Y
-        self._prior_prob_true = (s + with_label) / (s * 2 + weight.sum())
+        self._prior_prob_true = (s + weight @ self._label_cache) / (s * 2 + weight.sum())
         self._prior_prob_false = 1 - self._prior_prob_true
-        # With None, scikit-learn searches the training points and leaves out the point itself.
-        neighbors = self._neighbors(X if self.include_self else None)
+        found = Neighbors(*self.knn_.kneighbors(X, self._rows_needed()))
+        others = found.without_self() if self._leaves_one_out() else found
+        true, false = self._histograms(found if self.include_self else others, weight)
+        self._cond_prob_true = self._smoothed(true)
+        self._cond_prob_false = self._smoothed(false)
+        if super()._leaves_one_out():
+            true, false = self._histograms(others, np.ones(self._num_instances))
+            cells = map(Cells, self._probability_table(), true, true + false)
+            self.best_thresholds_ = self._best_thresholds(cells)
+
+    def _histograms(self, neighbors: Neighbors, weight: Array) -> tuple[Array, Array]:
+        """Return the weight of the rows with and without label l (row) that have each C_l."""
+        Y, neighbors = self._label_cache, self._counted(neighbors)
         true, every = np.zeros((2, self._num_labels, self.k + 1))
         for rows in self._batches(self._num_instances):
             counts = self._votes(neighbors.at(rows))
@@ -154,9 +187,8 @@ class MLkNN(NeighborClassifier):
             true += self._histogram(counts.multiply(Y[rows]).tocsr(), weight[rows])
         # What is not stored in the sparse counts is zero.
         every[:, 0] = weight.sum() - every.sum(axis=1)
-        true[:, 0] = with_label - true.sum(axis=1)
-        self._cond_prob_true = self._smoothed(true)
-        self._cond_prob_false = self._smoothed(every - true)
+        true[:, 0] = weight @ Y - true.sum(axis=1)
+        return true, every - true
 
     def _histogram(self, counts: sparse.csr_array, weight: Array) -> Array:
         """Return the weight of the rows with each stored count C_l (column) of label l (row)."""
@@ -170,13 +202,13 @@ class MLkNN(NeighborClassifier):
         return adjacency(neighbors.indices, self._num_instances) @ self._label_cache
 
     def _probability(self, votes: sparse.csr_array) -> Array:
-        probability = self._looked_up(self._tables()[0], votes)
+        probability = self._looked_up(self._probability_table(), votes)
         if self._is_single_label():
             probability /= probability.sum(axis=1, keepdims=True)
         return probability
 
     def _decision(self, votes: sparse.csr_array) -> NDArray[np.bool_]:
-        return self._looked_up(self._tables()[1], votes)
+        return self._looked_up(self._decision_table(), votes)
 
     def _looked_up(self, table: NDArray[Any], counts: sparse.csr_array) -> NDArray[Any]:
         return table[np.arange(self._num_labels), counts.toarray().astype(np.intp)]
@@ -185,8 +217,19 @@ class MLkNN(NeighborClassifier):
         total = histogram.sum(axis=1, keepdims=True)
         return (self.s + histogram) / (self.s * (self.k + 1) + total)
 
-    def _tables(self) -> tuple[Array, NDArray[np.bool_]]:
-        """Return the probability and the decision for each label and count, shape (K, k + 1)."""
+    def _evidence(self) -> tuple[Array, Array]:
+        """Return both sides of the rule, for each label (row) and count (column)."""
         true = self._prior_prob_true[:, np.newaxis] * self._cond_prob_true
-        false = self._prior_prob_false[:, np.newaxis] * self._cond_prob_false
-        return true / (true + false), true >= false
+        return true, self._prior_prob_false[:, np.newaxis] * self._cond_prob_false
+
+    def _probability_table(self) -> Array:
+        true, false = self._evidence()
+        return true / (true + false)
+
+    def _decision_table(self) -> NDArray[np.bool_]:
+        if self.threshold == 0.5:
+            true, false = self._evidence()
+            # Rather than the probability, which can be rounded to one half.
+            return true >= false
+        threshold = self.best_thresholds_ if self.threshold == "auto" else self.threshold
+        return (threshold <= self._probability_table().T).T

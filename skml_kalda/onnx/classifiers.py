@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from skml_kalda.classifiers._spaces import LinearFeatures
@@ -67,33 +68,40 @@ def _has_indicator(classifier: Any) -> bool:
 
 
 def neighbors(classifier: Any, X: Node, op: Operators) -> list[Node]:
-    """Count the labels of the neighbours, and look the counts up in the tables."""
-    probability, decision = _tables(classifier)
+    """Count the labels of the neighbours, and look the counts up in tables."""
+    probability = _probability_table(classifier)
     first_cell = np.arange(0, probability.size, probability.shape[1])
     cells = op("Add", _label_counts(classifier, X, op), first_cell)
     probabilities = op("Gather", probability.ravel(), cells)
     if _has_indicator(classifier):
+        decision = _decision_table(classifier, probability)
         return [op("Gather", decision.ravel().astype(np.int64), cells), probabilities]
     return _classes(classifier, op("Div", probabilities, op.row_sums(probabilities)), op)
 
 
-def _tables(classifier: Any) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the probability and the decision for each label and count, shape (K, k + 1)."""
+def _probability_table(classifier: Any) -> NDArray[Any]:
+    """Return the probability of each label (row) for each count (column)."""
     if isinstance(classifier, MLkNN):
-        return classifier._tables()
+        return classifier._probability_table()
     check_known("weights", classifier.weights, ("uniform",), classifier)
     if classifier._weight is not None:
         raise ValueError(
             f"{type(classifier).__name__} fitted with sample_weight has no ONNX form, because its "
             "votes are not counts: fit it without."
         )
-    counts = np.tile(np.arange(classifier.k + 1), (classifier._num_labels, 1))
-    return counts / classifier.k, 2 * counts > classifier.k
+    return np.tile(np.arange(classifier.k + 1) / classifier.k, (classifier._num_labels, 1))
+
+
+def _decision_table(classifier: Any, shares: NDArray[Any]) -> NDArray[Any]:
+    if isinstance(classifier, MLkNN):
+        return classifier._decision_table()
+    return dense(classifier._decision(sparse.csr_array(shares.T))).T
 
 
 def _label_counts(classifier: Any, X: Node, op: Operators) -> Node:
     from skl2onnx.operator_converters.nearest_neighbours import onnx_nearest_neighbors_indices_k
 
+    check_known("algorithm", classifier.algorithm, ("auto",), classifier)
     search = classifier.knn_
     check_known("metric", search.effective_metric_, _METRICS, classifier)
     ignored = classifier._ignored()

@@ -18,7 +18,7 @@ from skmultilearn.adapt import BRkNNaClassifier
 from skmultilearn.adapt import MLkNN as FrameworkMLkNN
 
 from skml_kalda import BinaryRelevanceKNN, MLkNN
-from tests.classifiers.conftest import dense, grid_data, smooth_data
+from tests.classifiers.conftest import SortedSearch, dense, grid_data, smooth_data
 
 MLKNNS = [FrameworkMLkNN(k=3, s=1.0), MLkNN(k=3, s=1.0, sparse_output=True)]
 BRKNNS = [BRkNNaClassifier(k=3), BinaryRelevanceKNN(k=3, sparse_output=True)]
@@ -89,6 +89,7 @@ def test_takes_its_arguments_in_the_same_order(classifier):
 def test_binary_relevance_knn_equals_brknna(form, k, n_features):
     X, y, X_test = (form(each) for each in grid_data(n_features, seed=k))
     theirs = BRkNNaClassifier(k=k).fit(X, y)
+    theirs.knn_ = SortedSearch().fit(X)
     ours = BinaryRelevanceKNN(k=k).fit(X, y)
     assert_array_equal(dense(ours.predict(X_test)), dense(theirs.predict(X_test)))
     assert_array_equal(ours.predict_proba(X_test), np.asarray(theirs.confidences_))

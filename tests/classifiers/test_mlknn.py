@@ -11,12 +11,14 @@ from scipy import sparse
 from skmultilearn.adapt import MLkNN as FrameworkMLkNN
 
 from skml_kalda import MLkNN
-from tests.classifiers.conftest import bundled, dense, grid_data, smooth_data
+from tests.classifiers.conftest import SortedSearch, bundled, dense, grid_data, smooth_data
 
 
-def assert_same_as_framework(X, y, X_test, **params):
+def assert_same_as_framework(X, y, X_test, search=None, **params):
     """Compare bit by bit: no tolerance."""
-    ours, theirs = MLkNN(**params).fit(X, y), FrameworkMLkNN(**params).fit(X, y)
+    ours, theirs = MLkNN(**params).fit(X, y), FrameworkMLkNN(**params)
+    theirs.knn_ = search or theirs.knn_
+    theirs.fit(X, y)
     assert_array_equal(ours._prior_prob_true, theirs._prior_prob_true)
     assert_array_equal(ours._cond_prob_true, dense(theirs._cond_prob_true))
     assert_array_equal(ours._cond_prob_false, dense(theirs._cond_prob_false))
@@ -24,17 +26,24 @@ def assert_same_as_framework(X, y, X_test, **params):
     assert_array_equal(ours.predict_proba(X_test), dense(theirs.predict_proba(X_test)))
 
 
-# 3 features are searched by a tree, 20 and all sparse ones by brute force.
-@pytest.mark.parametrize("n_features", [3, 20])
+# 2 features are searched by a tree, 20 and all sparse ones by brute force.
+@pytest.mark.parametrize("n_features", [2, 20])
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix], ids=["dense", "sparse"])
 @pytest.mark.parametrize("ignored", [0, 2])
-@pytest.mark.parametrize("s", [0.3, 1.0, 4])
-@pytest.mark.parametrize("k", [1, 4, 10])
-def test_equals_the_frameworks_with_ties(k, s, ignored, form, n_features):
-    X, y, X_test = grid_data(n_features, seed=k)
+@pytest.mark.parametrize(("k", "s"), [(1, 1.0), (4, 0.3), (10, 4)])
+def test_equals_the_frameworks_with_ties_in_the_order_of_rows(k, s, ignored, form, n_features):
+    X, y, X_test = grid_data(n_features, n_train=260, seed=k)
     assert_same_as_framework(
-        form(X), form(y), form(X_test), k=k, s=s, ignore_first_neighbours=ignored
+        form(X), form(y), form(X_test), SortedSearch(), k=k, s=s, ignore_first_neighbours=ignored
     )
+
+
+@pytest.mark.parametrize("n_features", [2, 20])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix], ids=["dense", "sparse"])
+@pytest.mark.parametrize("ignored", [0, 2])
+def test_equals_the_frameworks_with_its_own_search_without_ties(ignored, form, n_features):
+    X, y, X_test = smooth_data(n_train=260, n_features=n_features)
+    assert_same_as_framework(form(X), form(y), form(X_test), k=7, ignore_first_neighbours=ignored)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -43,13 +52,15 @@ def test_equals_the_frameworks_without_ties(seed):
 
 
 def test_equals_the_frameworks_with_empty_and_full_labels():
-    X, y, X_test = grid_data(3)
+    X, y, X_test = smooth_data()
     y[:, 0], y[:, 1] = 0, 1
     assert_same_as_framework(X, y, X_test, k=5)
 
 
-@pytest.mark.parametrize("params", [{}, {"k": 3, "s": 0.5}], ids=["default", "k=3"])
-@pytest.mark.parametrize("name", ["emotions", "scene", "yeast"])
+@pytest.mark.parametrize(
+    ("name", "params"),
+    [("emotions", {}), ("emotions", {"k": 3, "s": 0.5}), ("scene", {}), ("yeast", {})],
+)
 def test_equals_the_frameworks_on_bundled_data(name, params):
     assert_same_as_framework(*bundled(name), **params)
 

@@ -15,6 +15,7 @@ from scipy import sparse
 from sklearn.base import clone, is_classifier
 from sklearn.metrics import accuracy_score, get_scorer
 from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
+from sklearn.neighbors import KNeighborsTransformer
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import (
     check_dataframe_column_names_consistency,
@@ -350,3 +351,32 @@ def test_float32_is_searched_as_it_is(classifier, n_features):
     expected = clone(classifier).fit(X, y).predict_proba(X_test)
     found = model.predict_proba(X_test.astype(np.float32))
     np.testing.assert_allclose(found, expected, atol=1e-5)
+
+
+@every
+def test_a_search_of_scikit_learn_can_take_the_place_of_ours(classifier):
+    X, y, X_test = smooth_data()
+    expected = clone(classifier).fit(X, y).predict_proba(X_test)
+    model = clone(classifier).set_params(algorithm=KNeighborsTransformer(n_neighbors=2))
+    np.testing.assert_allclose(model.fit(X, y).predict_proba(X_test), expected, rtol=1e-12)
+    assert model.algorithm.n_neighbors == 2  # the caller's object is left alone
+    assert_array_equal(
+        clone(model).fit(X, y).predict(X_test), clone(classifier).fit(X, y).predict(X_test)
+    )
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"algorithm": "brute"}, "'algorithm' parameter"),
+        (
+            {"algorithm": KNeighborsTransformer(), "metric": "cosine"},
+            r"metric='cosine' has no effect on algorithm=KNeighborsTransformer\(\)",
+        ),
+    ],
+)
+@every
+def test_a_wrong_search_is_named(classifier, params, message):
+    X, y, _ = smooth_data()
+    with pytest.raises(ValueError, match=message):
+        clone(classifier).set_params(**params).fit(X, y)

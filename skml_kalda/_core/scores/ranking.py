@@ -43,7 +43,7 @@ def covering_rank(Y: sparse.csr_array, scores: Any) -> NDArray[np.intp]:
     """
     rows, labels = Y.nonzero()
     lowest = np.full(Y.shape[0], np.inf)
-    np.minimum.at(lowest, rows, _entries(scores, rows, labels))
+    np.minimum.at(lowest, rows, entries(scores, rows, labels))
     if not sparse.issparse(scores):
         return np.count_nonzero(scores >= lowest[:, np.newaxis], axis=1)
     rows, _ = scores.nonzero()
@@ -95,7 +95,8 @@ def _stored_top(scores: sparse.csr_array, n: int) -> tuple[NDArray[Any], ...]:
     return merged.row, merged.col, merged.data
 
 
-def _entries(matrix: Any, rows: NDArray[np.intp], labels: NDArray[np.intp]) -> Array:
+def entries(matrix: Any, rows: NDArray[np.intp], labels: NDArray[np.intp]) -> Array:
+    """Return the entries of a matrix, dense or CSR, at some rows and columns."""
     # SciPy returns another form for no entries.
     return matrix[rows, labels] if len(rows) else np.zeros(0)
 
@@ -121,12 +122,12 @@ def _dense_ties(Y: sparse.csr_array, scores: NDArray[Any], k: int) -> _Ties:
     place = max(scores.shape[1] - k, 0)
     lowest = np.partition(scores, place, axis=1)[:, [place]]
     rows, labels = np.nonzero(scores >= lowest)
-    return _ties(rows, scores[rows, labels], _entries(Y, rows, labels))[0]
+    return _ties(rows, scores[rows, labels], entries(Y, rows, labels))[0]
 
 
 def _sparse_ties(Y: sparse.csr_array, scores: sparse.csr_array) -> _Ties:
     rows, labels = scores.nonzero()
-    true = _entries(Y, rows, labels)
+    true = entries(Y, rows, labels)
     stored, values = _ties(rows, scores.data, true)
     n, n_zeros = Y.shape[0], _n_zeros(scores)
     below = np.where(values < 0, n_zeros[stored.row], 0)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Literal, NamedTuple, TypeAlias
+from collections.abc import Iterable, Iterator
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,6 +68,30 @@ def best_thresholds(
     return thresholds
 
 
+class Cells(NamedTuple):
+    """The scores of one label, with how many rows have each of them."""
+
+    scores: Array
+    """Shape (c,); some may be equal."""
+
+    hits: NDArray[Any]
+    """How many rows with the label have each score."""
+
+    rows: NDArray[Any]
+    """How many rows have each score."""
+
+
+def best_threshold_of_cells(cells: Iterable[Cells]) -> float:
+    """Return the one threshold on the scores of all labels that maximises macro F1.
+
+    It is the threshold of `best_thresholds` for labels whose scores take few values, or are
+    mostly zero. Labels without a row are left out; without any other, it is infinite.
+    """
+    occupied = (Cells(*(part[each.rows > 0] for part in each)) for each in cells)
+    curves = [_curve(*each) for each in occupied if each.hits.any()]
+    return _macro_cut(curves) if curves else np.inf
+
+
 def check_average(average: str, per_label: bool) -> None:
     """Raise a ValueError if there is no search for this combination."""
     searches = _EACH if per_label else _ONE
@@ -95,12 +119,13 @@ class _Curve(NamedTuple):
         return 2 * self.hits / (self.hits[-1] + self.predicted)
 
 
-def _curve(scores: Array, positive: Positive) -> _Curve:
+def _curve(scores: Array, hits: NDArray[Any], rows: NDArray[Any] | None = None) -> _Curve:
     order = np.argsort(scores)[::-1]
     ranked = scores[order]
     ends = _ends(ranked)
-    hits = np.cumsum(positive[order])[ends]
-    return _Curve(np.append(np.inf, ranked[ends]), np.append(0, hits), np.append(0, ends + 1))
+    predicted = ends + 1 if rows is None else np.cumsum(rows[order])[ends]
+    found = np.cumsum(hits[order])[ends]
+    return _Curve(np.append(np.inf, ranked[ends]), np.append(0, found), np.append(0, predicted))
 
 
 def _ends(ranked: Array) -> NDArray[np.intp]:
@@ -123,8 +148,11 @@ def _cut(scores: Array, best: np.intp) -> float:
 
 
 def _one_macro(scores: Array, positive: Positive) -> float:
-    """Maximise the mean F1 of the columns: every score passed changes one of them by a step."""
-    curves = list(_curves(scores, positive))
+    return _macro_cut(list(_curves(scores, positive)))
+
+
+def _macro_cut(curves: list[_Curve]) -> float:
+    """Maximise the mean F1 of the curves: every score passed changes one of them by a step."""
     steps = np.concatenate([np.diff(curve.f1()) for curve in curves])
     passed = np.concatenate([curve.scores[1:] for curve in curves])
     order = np.argsort(passed)[::-1]

@@ -1,0 +1,282 @@
+"""Search for the nearest rows: exact, with ties broken in one way, or by an object of the user's.
+
+Neighbours are ordered by distance; of equal distances, the row with the lowest number comes first.
+So a row has the same neighbours whatever is searched with it, and whichever way is taken.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.spatial import cKDTree
+from sklearn.base import BaseEstimator, clone
+from sklearn.neighbors import NearestNeighbors
+from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
+from sklearn.utils.extmath import row_norms
+from sklearn.utils.validation import validate_data
+
+from skml_kalda._core.arrays import batches
+
+EUCLIDEAN = ("minkowski", "euclidean", "l2")
+# Below this many rows for each of the 2^p corners of space, brute force visits fewer of them.
+_ROWS_PER_CORNER = 64
+# Numbers in the differences of some rows to their neighbours: what fits into a cache.
+_CACHED = 2**17
+
+
+class Neighbors(NamedTuple):
+    """The k nearest training rows of each of m rows, nearest first."""
+
+    distances: NDArray[np.floating[Any]]
+    """Their distances, shape (m, k)."""
+
+    indices: NDArray[np.intp]
+    """Their numbers, shape (m, k)."""
+
+    def at(self, rows: Any) -> Neighbors:
+        """Return the neighbours of some of the rows."""
+        return Neighbors(self.distances[rows], self.indices[rows])
+
+    def between(self, first: int, last: int) -> Neighbors:
+        """Return the neighbours from the place `first` to before the place `last`."""
+        return Neighbors(self.distances[:, first:last], self.indices[:, first:last])
+
+    def in_order(self) -> Neighbors:
+        """Sort by distance, then by row number."""
+        rising = self.distances[:, 1:] > self.distances[:, :-1]
+        unsorted = np.flatnonzero(~rising.all(axis=1))
+        if not len(unsorted):
+            return self
+        distances, indices = self.at(unsorted)
+        order = np.lexsort((indices, distances), axis=1)
+        distances = np.take_along_axis(distances, order, axis=1)
+        return self.replaced(
+            unsorted, Neighbors(distances, np.take_along_axis(indices, order, axis=1))
+        )
+
+    def replaced(self, rows: NDArray[np.intp], others: Neighbors) -> Neighbors:
+        """Return the neighbours with those of some rows replaced."""
+        distances, indices = self.distances.copy(), self.indices.copy()
+        distances[rows], indices[rows] = others
+        return Neighbors(distances, indices)
+
+    def without_self(self) -> Neighbors:
+        """Leave out row i among the neighbours of row i, or the last one where it is not there."""
+        n, k = self.indices.shape
+        own = self.indices == np.arange(n)[:, np.newaxis]
+        own[~own.any(axis=1), -1] = True
+        return Neighbors(*(each[~own].reshape(n, k - 1) for each in self))
+
+
+class NearestRows(NearestNeighbors):
+    """scikit-learn's exact search with one order of ties, and SciPy's tree in few dimensions.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=5
+        Number of neighbours.
+    metric : str or callable, default="minkowski"
+        See :class:`sklearn.neighbors.NearestNeighbors`. The default is Euclidean.
+    n_jobs : int or None, default=None
+        Number of threads; None means as many as scikit-learn's own loops take, -1 all processors.
+    """
+
+    def __init__(
+        self, n_neighbors: int = 5, *, metric: Any = "minkowski", n_jobs: int | None = None
+    ) -> None:
+        # With "brute" nothing is built beside SciPy's tree.
+        algorithm = "brute" if _one_of(metric, EUCLIDEAN) else "auto"
+        super().__init__(n_neighbors=n_neighbors, metric=metric, n_jobs=n_jobs, algorithm=algorithm)
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Keep the training rows, and build a tree where it pays.
+
+        Parameters
+        ----------
+        X : {array-like, sparse} of shape (n, p)
+            Training rows, or a square distance matrix if `metric` is "precomputed".
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self
+            The fitted search.
+        """
+        super().fit(X)
+        n, p = self._fit_X.shape
+        is_dense = not sparse.issparse(self._fit_X)
+        few = is_dense and _one_of(self.metric, EUCLIDEAN) and n >= _ROWS_PER_CORNER * 2.0**p
+        self._kd_tree = cKDTree(self._fit_X, leafsize=32) if few else None
+        return self
+
+    def kneighbors(
+        self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True
+    ) -> Any:
+        """Find the nearest training rows, by distance, then by row number.
+
+        Parameters
+        ----------
+        X : {array-like, sparse} of shape (m, p), default=None
+            The rows. None means the training rows, none of which is its own neighbour.
+        n_neighbors : int, default=None
+            How many neighbours; None means the parameter of the search.
+        return_distance : bool, default=True
+            Whether to return distances.
+
+        Returns
+        -------
+        distances : ndarray of shape (m, n_neighbors)
+            Only if `return_distance`.
+        indices : ndarray of shape (m, n_neighbors)
+            Numbers of the training rows.
+        """
+        k = self.n_neighbors if n_neighbors is None else n_neighbors
+        n = self._fit_X.shape[0]
+        if k + (X is None) > n:
+            raise ValueError(f"{k} neighbours are more than the {n - (X is None)} rows there are.")
+        if X is None:
+            found = self._nearest(self._fit_X, k + 1).without_self()
+        else:
+            X = validate_data(self, X, accept_sparse="csr", reset=False)
+            found = self._nearest(X, k)
+        return tuple(found) if return_distance else found.indices
+
+    def _nearest(self, X: Any, k: int) -> Neighbors:
+        if self.metric == "precomputed" and sparse.issparse(X):
+            # A graph of neighbours, which may not have one more.
+            return Neighbors(*super().kneighbors(X, k)).in_order()
+        return self._widened(X, k, min(k + 1, self._fit_X.shape[0]))
+
+    def _widened(self, X: Any, k: int, width: int) -> Neighbors:
+        """Search more than k rows: those at the distance of the k-th have to be among them."""
+        found = self._search(X, width)
+        # Rows that were not found are at least so far, but for rounding.
+        beyond = found.distances[:, -1] - self._rounding(X, found.distances[:, -1])
+        nearest = self._measured(X, found).in_order().between(0, k)
+        tied = np.flatnonzero(beyond <= nearest.distances[:, -1])
+        if len(tied) and width < self._fit_X.shape[0]:
+            wider = min(8 * width, self._fit_X.shape[0])
+            for part in batches(len(tied), 6 * wider):
+                rows = tied[part]
+                nearest = nearest.replaced(rows, self._widened(X[rows], k, wider))
+        return nearest
+
+    def _search(self, X: Any, width: int) -> Neighbors:
+        if self._kd_tree is None or sparse.issparse(X):
+            return Neighbors(*super().kneighbors(X, width))
+        threads = _openmp_effective_n_threads(self.n_jobs)
+        return Neighbors(*self._kd_tree.query(X, np.arange(1, width + 1), workers=threads))
+
+    def _is_rounded(self, X: Any) -> bool:
+        """Whether distances come from a matrix product, whose rounding depends on the place."""
+        if self._kd_tree is not None or sparse.issparse(X) or sparse.issparse(self._fit_X):
+            return False
+        return _one_of(self.metric, (*EUCLIDEAN, "cosine"))
+
+    def _rounding(self, X: Any, distances: NDArray[Any]) -> Any:
+        """Return a bound of the errors of the distances that a search found."""
+        if not self._is_rounded(X):
+            return 0
+        error = 512 * np.finfo(distances.dtype).eps
+        if self.metric == "cosine":
+            return error
+        squares = row_norms(X, squared=True) + row_norms(self._fit_X, squared=True).max()
+        # From d² to d: the error of a square root, which is largest at zero.
+        return distances - np.sqrt(np.maximum(distances**2 - error * squares, 0))
+
+    def _measured(self, X: Any, found: Neighbors) -> Neighbors:
+        """Replace distances that depend on what else was searched, or tell equal rows apart."""
+        if not self._is_rounded(X):
+            return found
+        m, k = found.indices.shape
+        distances = np.empty((m, k))
+        measure = _cosine if self.metric == "cosine" else _euclidean
+        for rows in batches(m, 2 * k * X.shape[1], at_most=_CACHED):
+            near = self._fit_X[found.indices[rows]].astype(np.float64, copy=False)
+            distances[rows] = measure(near, X[rows, np.newaxis])
+        return Neighbors(distances, found.indices)
+
+
+def _one_of(metric: Any, names: tuple[str, ...]) -> bool:
+    return isinstance(metric, str) and metric in names
+
+
+def _squares(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    sums: NDArray[np.float64] = np.einsum("...p,...p->...", rows, rows)
+    return sums
+
+
+def _euclidean(near: NDArray[np.float64], rows: NDArray[Any]) -> NDArray[np.float64]:
+    return np.sqrt(_squares(near - rows))
+
+
+def _cosine(near: NDArray[np.float64], rows: NDArray[Any]) -> NDArray[np.float64]:
+    """Return half the squared distances of rows scaled to unit length; one if a row is zero."""
+    lengths = [np.sqrt(_squares(each.astype(np.float64)))[..., np.newaxis] for each in (near, rows)]
+    with np.errstate(invalid="ignore"):
+        distances = _squares(near / lengths[0] - rows / lengths[1]) / 2
+    return np.where(np.isnan(distances), 1.0, distances)
+
+
+class GraphSearch(BaseEstimator):
+    """Search by an object with the interface of scikit-learn's KNeighborsTransformer.
+
+    Parameters
+    ----------
+    transformer : object
+        Has ``fit(X)``, and ``transform(X)`` that returns a CSR of shape (m, n), whose entries are
+        the distances to neighbours among the n training rows.
+    n_neighbors : int
+        How many neighbours are needed of each row.
+    """
+
+    def __init__(self, transformer: Any, n_neighbors: int) -> None:
+        self.transformer = transformer
+        self.n_neighbors = n_neighbors
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Fit a copy of the transformer, whose `n_neighbors` is raised to what is needed.
+
+        Parameters
+        ----------
+        X : {array-like, sparse} of shape (n, p)
+            Training rows.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self
+            The fitted search.
+        """
+        self.transformer_ = clone(self.transformer, safe=False)
+        if getattr(self.transformer_, "n_neighbors", np.inf) < self.n_neighbors:
+            self.transformer_.n_neighbors = self.n_neighbors
+        self.transformer_.fit(X)
+        return self
+
+    def kneighbors(
+        self, X: Any, n_neighbors: int | None = None, return_distance: bool = True
+    ) -> Any:
+        """Return the nearest of the neighbours that the transformer finds.
+
+        In the order of `NearestRows`, and with the parameters of its method, but `X` is needed.
+        """
+        k = self.n_neighbors if n_neighbors is None else n_neighbors
+        graph = sparse.csr_array(self.transformer_.transform(X))
+        sizes = np.diff(graph.indptr)
+        if (sizes < k).any():
+            row = int(np.argmin(sizes))
+            raise ValueError(
+                f"{type(self.transformer_).__name__} found {sizes[row]} neighbours of row {row}, "
+                f"but {k} are needed: raise its n_neighbors."
+            )
+        rows = np.repeat(np.arange(len(sizes)), sizes)
+        order = np.lexsort((graph.indices, graph.data, rows))
+        first = order[graph.indptr[:-1, np.newaxis] + np.arange(k)]
+        found = Neighbors(graph.data[first], graph.indices[first].astype(np.intp))
+        return tuple(found) if return_distance else found.indices

@@ -1,0 +1,163 @@
+"""The search for neighbours against a stable sort of all distances."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from scipy.spatial.distance import cdist
+from sklearn.neighbors import KNeighborsTransformer, NearestNeighbors
+
+from skml_kalda._core.nearest import GraphSearch, NearestRows
+
+
+def integers(p, rng):
+    """Points of a coarse grid: most distances tie, exactly."""
+    return rng.integers(0, 3, (300, p)).astype(float), rng.integers(0, 3, (60, p)).astype(float)
+
+
+def copies(p, rng):
+    """Copies of a few points, at all of which rounding errors are the same."""
+    points = rng.normal(size=(40, p)) + 3
+    return points[rng.integers(40, size=300)], points
+
+
+def smooth(p, rng):
+    return rng.normal(size=(300, p)), rng.normal(size=(60, p))
+
+
+def sorted_rows(train, rows, k, metric="euclidean"):
+    distances = cdist(rows, train, metric)
+    indices = np.argsort(distances, axis=1, kind="stable")[:, :k]
+    return np.take_along_axis(distances, indices, axis=1), indices
+
+
+@pytest.mark.parametrize("k", [1, 5, 299, 300])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize("p", [2, 40])
+@pytest.mark.parametrize("draw", [integers, copies, smooth])
+def test_neighbours_are_sorted_by_distance_then_by_row_number(draw, p, form, k):
+    train, rows = draw(p, np.random.default_rng(p))
+    search = NearestRows(k).fit(form(train))
+    assert (search._kd_tree is not None) == (p == 2 and form is np.asarray)
+    distances, indices = search.kneighbors(form(rows))
+    expected, expected_indices = sorted_rows(train, rows, k)
+    assert_array_equal(indices, expected_indices)
+    assert_allclose(distances, expected, rtol=1e-7, atol=1e-6)
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cosine", "manhattan"])
+@pytest.mark.parametrize("p", [2, 40])
+def test_copies_of_a_row_are_found_in_their_order_whatever_is_searched_with_it(p, metric):
+    train, rows = copies(p, np.random.default_rng(0))
+    search = NearestRows(7, metric=metric).fit(train)
+    together = search.kneighbors(rows)
+    one_by_one = [search.kneighbors(row[np.newaxis]) for row in rows]
+    assert_array_equal(together[0], np.concatenate([distances for distances, _ in one_by_one]))
+    assert_array_equal(together[1], np.concatenate([indices for _, indices in one_by_one]))
+    for row, distances, indices in zip(rows, *together, strict=True):
+        own = np.flatnonzero((train == row).all(axis=1))[:7]
+        assert_array_equal(indices[: len(own)], own)
+        assert_array_equal(distances[: len(own)], 0)
+
+
+@pytest.mark.parametrize("metric", ["cosine", "manhattan", "chebyshev"])
+@pytest.mark.parametrize("p", [3, 40])
+def test_other_metrics(p, metric):
+    train, rows = smooth(p, np.random.default_rng(0))
+    distances, indices = NearestRows(6, metric=metric).fit(train).kneighbors(rows)
+    expected, expected_indices = sorted_rows(
+        train, rows, 6, {"manhattan": "cityblock"}.get(metric, metric)
+    )
+    assert_array_equal(indices, expected_indices)
+    assert_allclose(distances, expected, rtol=1e-9)
+
+
+def test_a_row_of_zeros_has_the_cosine_distance_one_as_in_scikit_learn():
+    train, rows = smooth(20, np.random.default_rng(0))
+    train[5], rows[0] = 0, 0
+    distances, indices = NearestRows(300, metric="cosine").fit(train).kneighbors(rows)
+    theirs = NearestNeighbors(n_neighbors=300, metric="cosine").fit(train).kneighbors(rows)
+    assert_allclose(distances, theirs[0], atol=1e-14)
+    assert_array_equal(indices[0], np.arange(300))
+
+
+def test_precomputed_distances_and_graphs():
+    train, rows = integers(3, np.random.default_rng(0))
+    search = NearestRows(4, metric="precomputed").fit(cdist(train, train))
+    _, expected = sorted_rows(train, rows, 4)
+    assert_array_equal(search.kneighbors(cdist(rows, train), return_distance=False), expected)
+    graph = NearestNeighbors(n_neighbors=4).fit(train).kneighbors_graph(mode="distance")
+    search = NearestRows(4, metric="precomputed").fit(graph)
+    assert_array_equal(np.sort(search.kneighbors(graph)[1]), np.sort(graph.indices.reshape(-1, 4)))
+
+
+@pytest.mark.parametrize("p", [2, 40])
+def test_training_rows_are_not_their_own_neighbours(p):
+    train, _ = copies(p, np.random.default_rng(0))
+    _, indices = NearestRows(5).fit(train).kneighbors()
+    for i, found in enumerate(indices):
+        others = np.delete(np.arange(300), i)
+        _, expected = sorted_rows(train[others], train[[i]], 5)
+        copies_of_it = (train[others] == train[i]).all(axis=1).sum()
+        n = min(5, copies_of_it)
+        assert_array_equal(found[:n], others[expected[0][:n]])
+        assert i not in found
+
+
+@pytest.mark.parametrize("p", [2, 40])
+def test_float32_and_sparse_queries_of_dense_rows_and_pickling(p):
+    train, rows = (each.astype(np.float32) for each in smooth(p, np.random.default_rng(0)))
+    search = pickle.loads(pickle.dumps(NearestRows(5).fit(train)))
+    _, expected = sorted_rows(train, rows, 5)
+    assert_array_equal(search.kneighbors(rows, return_distance=False), expected)
+    assert_array_equal(search.kneighbors(sparse.csr_array(rows), return_distance=False), expected)
+
+
+def test_more_neighbours_than_rows_are_refused():
+    search = NearestRows(7).fit(np.eye(6))
+    with pytest.raises(ValueError, match="7 neighbours are more than the 6 rows"):
+        search.kneighbors(np.eye(6))
+    with pytest.raises(ValueError, match="6 neighbours are more than the 5 rows"):
+        search.kneighbors(n_neighbors=6)
+
+
+@pytest.mark.parametrize("n_neighbors", [2, 5, 9])
+def test_a_graph_of_scikit_learn_gives_the_same_neighbours(n_neighbors):
+    train, rows = smooth(4, np.random.default_rng(0))
+    transformer = KNeighborsTransformer(n_neighbors=n_neighbors)
+    search = GraphSearch(transformer, 5).fit(train)
+    expected = sorted_rows(train, rows, 5)
+    found = search.kneighbors(rows)
+    assert_allclose(found[0], expected[0])
+    assert_array_equal(found[1], expected[1])
+    assert_array_equal(search.kneighbors(rows, 3, return_distance=False), expected[1][:, :3])
+    assert not hasattr(transformer, "n_features_in_")
+    assert transformer.n_neighbors == n_neighbors
+
+
+class Fixed:
+    """Finds the neighbours that it is told."""
+
+    def __init__(self, graph):
+        self.graph = graph
+
+    def fit(self, X):
+        return self
+
+    def transform(self, X):
+        return self.graph
+
+
+def test_neighbours_of_a_graph_are_put_in_order_and_too_few_are_refused():
+    data, indices = [3.0, 1.0, 0.0, 1.0, 2.0, 0.5, 0.5], [0, 7, 5, 2, 9, 8, 1]
+    graph = sparse.csr_array((data, indices, [0, 4, 7]), shape=(2, 10))
+    search = GraphSearch(Fixed(graph), 3).fit(None)
+    distances, found = search.kneighbors(None)
+    assert_array_equal(found, [[5, 2, 7], [1, 8, 9]])
+    assert_array_equal(distances, [[0, 1, 1], [0.5, 0.5, 2]])
+    with pytest.raises(ValueError, match="Fixed found 3 neighbours of row 1, but 4 are needed"):
+        search.kneighbors(None, 4)
