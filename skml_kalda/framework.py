@@ -46,6 +46,12 @@ def providers() -> dict[str, str]:
     -----
     UserWarning
         If both are installed.
+
+    Examples
+    --------
+    >>> from skml_kalda.framework import providers
+    >>> len(providers())
+    1
     """
     found = {}
     for name in _DISTRIBUTIONS:
@@ -111,6 +117,13 @@ def as_features(X: Any) -> Any:
     -------
     ndarray or csr_matrix of shape (n, p)
         The same features.
+
+    Examples
+    --------
+    >>> from skml_kalda.framework import as_features
+    >>> as_features([[1, 2], [3, 4]])
+    array([[1, 2],
+           [3, 4]])
     """
     return sparse.csr_matrix(X) if sparse.issparse(X) else check_array(X)
 
@@ -129,6 +142,13 @@ def as_labels(y: Any) -> sparse.csr_matrix:
     -------
     csr_matrix of shape (n, K)
         The indicator matrix, of integers.
+
+    Examples
+    --------
+    >>> from skml_kalda.framework import as_labels
+    >>> as_labels([[1, 0], [1, 1]]).toarray()
+    array([[1, 0],
+           [1, 1]])
     """
     return sparse.csr_matrix(indicator(y).matrix.astype(np.int64))
 
@@ -161,12 +181,21 @@ def iterative_train_test_split(
     See Also
     --------
     skml_kalda.model_selection.multilabel_train_test_split : The same for any number of arrays.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_multilabel_classification
+    >>> from skml_kalda.framework import iterative_train_test_split
+    >>> X, y = make_multilabel_classification(n_samples=100, random_state=0)
+    >>> X_train, X_test, y_train, y_test = iterative_train_test_split(X, y, 0.25, random_state=0)
+    >>> X_train.shape, y_test.shape
+    ((75, 20), (25, 5))
     """
     # Slow to import, so not with the package.
     from sklearn.model_selection._split import _validate_shuffle_split
 
     X, y = indexable(X, y)
-    Y = indicator(y).matrix
+    Y = indicator(y, allow_unknown=True).matrix
     n_train, n_test = _validate_shuffle_split(Y.shape[0], test_size, None)
     train, test = stratified_split(Y, n_train, n_test, check_random_state(random_state))
     X_train, X_test = _safe_indexing(X, train), _safe_indexing(X, test)
@@ -184,6 +213,12 @@ def mend_neighbor_classifiers() -> bool:
     -------
     bool
         Whether there was anything to mend: True for 0.2.0, False for scikit-multilearn-ng.
+
+    Examples
+    --------
+    >>> from skml_kalda.framework import mend_neighbor_classifiers, providers
+    >>> mend_neighbor_classifiers() == ("scikit-multilearn" in providers())
+    True
     """
     modules = [import_module(f"skmultilearn.adapt.{name}") for name in ("mlknn", "brknn")]
     if "n_jobs" in inspect.signature(modules[0].MLkNN).parameters:

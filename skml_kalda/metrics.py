@@ -258,7 +258,8 @@ class _RankingScorer(_BaseScorer):
 
 
 def _true_labels(y_true: Any) -> sparse.csr_array:
-    return multilabel_matrix(y_true, "y_true", single_label="sklearn.metrics.top_k_accuracy_score")
+    single_label = "sklearn.metrics.top_k_accuracy_score"
+    return multilabel_matrix(y_true, "y_true", single_label=single_label).matrix
 
 
 def _checked(y_true: Any, y_score: Any) -> tuple[sparse.csr_array, Any]:

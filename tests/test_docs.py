@@ -1,7 +1,12 @@
 """The pages say what the kept measurements and the tree say."""
 
 import json
+import re
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
+
+import pytest
 
 from benchmarks.common import RESULTS
 from benchmarks.scale.dask_blocks import MARKS, NAME, PAGE, page_part
@@ -46,3 +51,29 @@ def test_every_path_in_the_tree_exists():
 def test_every_folder_of_the_package_is_in_the_tree():
     packages = {path.parent for path in (ROOT / "skml_kalda").rglob("__init__.py")}
     assert not packages - named_in_the_tree()
+
+
+PARTS = ["bench", "datasets", "framework", "inspection", "metrics", "model_selection", "onnx"]
+PUBLIC = ("skml_kalda", *(f"skml_kalda.{part}" for part in PARTS))
+
+
+def test_the_reference_lists_every_public_name_and_no_other():
+    page = (ROOT / "docs" / "reference" / "index.md").read_text("utf-8")
+    listed = re.findall(r"^   ((?:\w+\.)?\w+)$", page, flags=re.MULTILINE)
+    modules = [import_module(name) for name in PUBLIC]
+    public = {
+        f"{module.__name__}.{name}".removeprefix("skml_kalda.")
+        for module in modules
+        for name in module.__all__
+        if not isinstance(getattr(module, name), ModuleType)
+    }
+    assert len(public) > 50
+    assert sorted(listed) == sorted(public)
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_every_public_name_has_an_example(name):
+    module = import_module(name)
+    found = {name: getattr(module, name) for name in module.__all__}
+    without = [name for name, it in found.items() if ">>> " not in (it.__doc__ or "")]
+    assert [name for name in without if not isinstance(found[name], ModuleType)] == []

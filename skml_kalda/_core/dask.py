@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.utils import _safe_indexing
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -45,7 +46,9 @@ def batch_of_blocks(
     The workers call `_batch` of the reducer, with the further arguments `given`.
     """
     if not is_dask(y):
-        indicator(y)  # Validate y here, so that errors surface before any task runs.
+        indicator(
+            y, allow_unknown=True
+        )  # Validate y here, so that errors surface before any task runs.
     worker = _worker(reducer, X, reset=reset)
     of = partial(worker._batch, reset=False, **given)
     return _tree_sum(of, _block_arguments(X, y, sample_weight))
@@ -199,10 +202,11 @@ def _along(rows: _RowBlocks, name: str, data: Any) -> list[Any]:
         return _rechunked(rows, name, data)
     if not _has_rows(data):
         return [data] * len(rows.blocks)
-    data = sparse.csr_array(data) if sparse.issparse(data) else np.asarray(data)
+    if not hasattr(data, "columns"):  # a data frame keeps the names of the labels
+        data = sparse.csr_array(data) if sparse.issparse(data) else np.asarray(data)
     _check_total(rows, name, data.shape[0])
     ends = zip(rows.lengths, accumulate(rows.lengths), strict=True)
-    return [data[end - length : end] for length, end in ends]
+    return [_safe_indexing(data, slice(end - length, end)) for length, end in ends]
 
 
 def _rechunked(rows: _RowBlocks, name: str, data: Any) -> list[Any]:

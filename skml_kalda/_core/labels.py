@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -11,31 +12,62 @@ from scipy import sparse
 from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
+from skml_kalda._core.missing import missing_values, numbers
+
 Weights: TypeAlias = Literal["labels", "rows"]
 """What counts once: every label of a row, or every row."""
 
-_ADVICE = (
-    "Pass one class label per row as a 1-D y; turn lists of label names into an indicator "
-    "matrix with sklearn.preprocessing.MultiLabelBinarizer."
+_BINARIZE = (
+    "Turn lists of label names into an indicator matrix with "
+    "sklearn.preprocessing.MultiLabelBinarizer: binarizer = MultiLabelBinarizer(); "
+    "y = pd.DataFrame(binarizer.fit_transform(y), columns=binarizer.classes_)"
 )
+_ADVICE = f"Pass one class label per row as a 1-D y. {_BINARIZE}"
 
 
 class Indicator(NamedTuple):
     """A {0, 1} label matrix and the name of each of its columns."""
 
     matrix: sparse.csr_array
-    """Y, of shape (n, K), float64, without stored zeros."""
+    """Y, of shape (n, K), float64, without stored zeros; zero where a label is unknown."""
 
     classes: NDArray[Any]
-    """The K class labels; column indices if y was an indicator matrix."""
+    """The K class labels, the columns of a data frame, or the numbers of the columns."""
 
     is_matrix: bool
     """Whether y was an indicator matrix, and so has a fixed number of columns."""
 
+    unknown: sparse.csr_array | None = None
+    """One for every (row, label) pair that is unknown, shape (n, K); None if there is none."""
+
     @property
     def columns(self) -> int | None:
         """Number of columns of the indicator matrix; None where y was one-dimensional."""
-        return self.matrix.shape[1] if self.is_matrix else None
+        return len(self.classes) if self.is_matrix else None
+
+    def filled(self, sample_weight: NDArray[Any]) -> Indicator:
+        """Put the mean over the rows where a label is known in place of each unknown entry.
+
+        About that mean the entry is zero, so it adds nothing to any sum of centred labels: not
+        to Σ w_i (x_i − m)(y_ik − ȳ_k), and not to the scatter of the labels. S_t is that of all
+        rows. This is how an unknown label counts for nothing where every row counts once.
+        """
+        if self.unknown is None:
+            return self
+        known = sample_weight.sum() - self.unknown.T @ sample_weight
+        mean = self.matrix.T @ sample_weight / np.where(known > 0, known, 1)
+        filled = sparse.csr_array(self.matrix + self.unknown @ sparse.diags_array(mean))
+        return self._replace(matrix=filled)
+
+    def with_unknown(self) -> sparse.csr_array:
+        """Return [Y, U], the columns of `unknown` behind the labels; Y if all are known.
+
+        `filled` needs the means over all rows. Statistics of these columns can be added up
+        before the means are known: see `MomentScatter.filled`.
+        """
+        if self.unknown is None:
+            return self.matrix
+        return sparse.csr_array(sparse.hstack([self.matrix, self.unknown]))
 
 
 class Weighted(NamedTuple):
@@ -48,7 +80,7 @@ class Weighted(NamedTuple):
     """w_i, shape (n,)."""
 
 
-def indicator(y: Any) -> Indicator:
+def indicator(y: Any, *, allow_unknown: bool = False) -> Indicator:
     """Convert `y` to a validated indicator matrix.
 
     Parameters
@@ -57,6 +89,8 @@ def indicator(y: Any) -> Indicator:
         Either one class label per row (1-D, any type that can be sorted) or a
         {0, 1} indicator matrix: a list, an array, a data frame, or a SciPy sparse
         matrix or array of any format. Rows and columns may be all zero.
+    allow_unknown : bool, default=False
+        Whether the matrix may have missing values (NaN, None, pandas.NA): unknown labels.
 
     Returns
     -------
@@ -85,27 +119,70 @@ def indicator(y: Any) -> Indicator:
     if sparse.issparse(y):
         matrix = sparse.csr_array(_two_dimensional(y), copy=True)
         matrix.sum_duplicates()
-        return _named_by_number(_checked(matrix))
-    array = _as_array(y)
-    return _from_labels(array) if array.ndim == 1 else _from_matrix(_two_dimensional(array))
+        found = _of_parts([matrix], np.arange(matrix.shape[1]))
+    else:
+        array = _as_array(y)
+        if array.ndim == 1:
+            return _from_labels(array)
+        found = _from_matrix(_two_dimensional(array), _column_names(y, array))
+    if not allow_unknown:
+        check_known(found, "here every label must be known")
+    return found
 
 
-def multilabel_matrix(y: Any, name: str = "y", *, single_label: str) -> sparse.csr_array:
-    """Return the indicator matrix of `y`; refuse one class per row, naming what is for those."""
-    labels = indicator(y)
+def multilabel_matrix(
+    y: Any, name: str = "y", *, single_label: str, allow_unknown: bool = False
+) -> Indicator:
+    """Return the indicator of `y`; refuse one class per row, naming what is for those."""
+    labels = indicator(y, allow_unknown=allow_unknown)
     if not labels.is_matrix:
         raise ValueError(
             f"{name} has one dimension: pass an indicator matrix of shape (n, K). For one class "
             f"per row see {single_label}."
         )
-    return labels.matrix
+    return labels
+
+
+def check_known(Y: Indicator, reason: str) -> None:
+    """Raise if labels are unknown, with the reason why that is no good here."""
+    if Y.unknown is None:
+        return
+    columns = Y.classes[Y.unknown.sum(axis=0) > 0]
+    raise ValueError(
+        f"y has unknown labels (NaN) in the columns {listed(columns)}: {reason}. Keep the rows "
+        "in which all are known: known = ~pd.isna(y).any(axis=1); X, y = X[known], y[known]"
+    )
+
+
+def listed(names: Sequence[Any] | NDArray[Any], most: int = 10) -> str:
+    """Return names as a list for a message, the first ones if there are many."""
+    shown = ", ".join(repr(each) for each in np.asarray(names, dtype=object)[:most].tolist())
+    return f"[{shown}]" if len(names) <= most else f"[{shown}, and {len(names) - most} more]"
 
 
 def _as_array(y: Any) -> NDArray[Any]:
     try:
-        return np.asarray(y)
+        array = np.asarray(y)
     except ValueError as error:
         raise ValueError(f"y has rows of different lengths. {_ADVICE}") from error
+    if array.dtype != object:
+        return array
+    if array.ndim == 1 and any(isinstance(each, set | frozenset | list | tuple) for each in array):
+        raise ValueError(f"y has a list or set of labels in each row. {_BINARIZE}")
+    return array if array.ndim == 1 else numbers(y, array)
+
+
+def _column_names(y: Any, array: NDArray[Any]) -> NDArray[Any]:
+    """Return the columns of a data frame, or numbers."""
+    names = getattr(y, "columns", None)
+    if names is None:
+        return np.arange(array.shape[1])
+    if all(isinstance(name, int | np.integer) for name in names):
+        return np.asarray(names)
+    # One by one, because NumPy would make columns of the parts of compound names.
+    objects = np.empty(array.shape[1], dtype=object)
+    objects[:] = list(names)
+    return objects
 
 
 def _two_dimensional(y: Any) -> Any:
@@ -118,6 +195,11 @@ def _two_dimensional(y: Any) -> Any:
 
 
 def _from_labels(y: NDArray[Any]) -> Indicator:
+    if unknown := np.count_nonzero(missing_values(y)):
+        raise ValueError(
+            f"y has no class (NaN) in {unknown} row(s), and unknown classes count in indicator "
+            "matrices only. Keep the other rows: known = ~pd.isna(y); X, y = X[known], y[known]"
+        )
     check_classification_targets(y)
     classes, codes = np.unique(column_or_1d(y), return_inverse=True)
     n = codes.shape[0]
@@ -129,26 +211,42 @@ def _from_labels(y: NDArray[Any]) -> Indicator:
     return Indicator(matrix, classes, is_matrix=False)
 
 
-def _from_matrix(y: Any) -> Indicator:
+def _from_matrix(y: Any, names: NDArray[Any]) -> Indicator:
     rows = max(2**20 // max(y.shape[1], 1), 1)
     # In parts, because dense y may be a memory map too large to convert to floats at once.
-    parts = [y[i : i + rows] for i in range(0, y.shape[0], rows)] or [y]
-    return _named_by_number(sparse.vstack([_checked(part) for part in parts], format="csr"))
+    return _of_parts([y[i : i + rows] for i in range(0, y.shape[0], rows)] or [y], names)
 
 
-def _named_by_number(matrix: sparse.csr_array) -> Indicator:
-    return Indicator(matrix, np.arange(matrix.shape[1]), is_matrix=True)
+def _of_parts(parts: list[Any], names: NDArray[Any]) -> Indicator:
+    known, unknown = zip(*(_checked(part, names) for part in parts), strict=True)
+    missing = sparse.vstack(unknown, format="csr")
+    matrix = sparse.vstack(known, format="csr")
+    return Indicator(matrix, names, is_matrix=True, unknown=missing if missing.nnz else None)
 
 
-def _checked(y: Any) -> sparse.csr_array:
-    values = y.data if sparse.issparse(y) else y
-    valid = np.isin(values, (0, 1))
+def _checked(y: Any, names: NDArray[Any]) -> tuple[sparse.csr_array, sparse.csr_array]:
+    """Return the labels that are known to be there, and those that are unknown."""
+    is_sparse = sparse.issparse(y)
+    values = y.data if is_sparse else y
+    missing = missing_values(values)
+    valid = np.isin(values, (0, 1)) | missing
     if not valid.all():
+        columns = names[y.indices[~valid] if is_sparse else np.nonzero(~valid)[1]]
         raise ValueError(
             "y has two dimensions, so it must be an indicator matrix of 0 and 1 only, but it "
-            f"contains {values[~valid].tolist()[0]!r}. {_ADVICE}"
+            f"contains {values[~valid].tolist()[0]!r} in the column {columns.tolist()[0]!r}. "
+            f"{_ADVICE}"
         )
-    matrix = sparse.csr_array(y.astype(np.float64))
+    if not missing.any():
+        return _stored(y, values), sparse.csr_array(y.shape)
+    return _stored(y, np.where(missing, 0, values)), _stored(y, missing)
+
+
+def _stored(y: Any, values: NDArray[Any]) -> sparse.csr_array:
+    """Return values, in the places of sparse or dense y, without stored zeros."""
+    values = values.astype(np.float64)
+    stored = (values, y.indices, y.indptr) if sparse.issparse(y) else values
+    matrix = sparse.csr_array(stored, shape=y.shape, copy=True)
     matrix.eliminate_zeros()
     return matrix
 
@@ -163,12 +261,12 @@ def occupied_columns(label_weight: NDArray[Any], classes: NDArray[Any]) -> NDArr
         )
     if found == 1:
         raise ValueError(
-            f"y has one class only ({classes[occupied][0]!r}): pass rows of at least two classes."
+            f"y has one class only, {listed(classes[occupied])}: pass rows of at least two classes."
         )
     if found < len(occupied):
         warnings.warn(
             f"y has {len(occupied) - found} class(es) without rows, which are left out: "
-            f"{classes[~occupied].tolist()}.",
+            f"{listed(classes[~occupied])}.",
             UserWarning,
             stacklevel=3,
         )
@@ -180,6 +278,10 @@ def omega_weighted(Z: sparse.csr_array, sample_weight: NDArray[Any]) -> Weighted
 
     They are b_i = z_i / ρ_i and w_i = ρ_i = Σ_k z_ik, times the sample weights. Z is Y, or any
     other non-negative weights of row i in class k. Rows without a label have weight zero.
+
+    An unknown label is a zero of Y here, because a zero adds nothing: every sum of the scatter,
+    Σ w_i x_i = Σ_ik y_ik x_i and so on, runs over the pairs (i, k) with y_ik = 1, and ρ_i and
+    n_k count such pairs. A known zero and an unknown label are both left out of them.
     """
     return Weighted(row_shares(Z), Z.sum(axis=1) * sample_weight)
 

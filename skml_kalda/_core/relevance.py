@@ -14,6 +14,7 @@ from sklearn.utils.sparsefuncs import inplace_column_scale
 
 from skml_kalda._core.arrays import Array, row_blocks
 from skml_kalda._core.scatter import MomentScatter
+from skml_kalda._core.scatter.base import filling
 from skml_kalda._core.scatter.centred import CentredRows, weighted_mean
 
 # Relevance of a feature that is no better than chance, as a fraction of what chance gives.
@@ -32,6 +33,8 @@ class FeatureMoments:
     """Σ w_i (x_i − m)², shape (p,)."""
     label_weight: Array
     """n_k = Σ w_i y_ik, shape (K,)."""
+    label_squares: Array
+    """Σ w_i y_ik², shape (K,)."""
     cross: Array
     """Σ w_i (x_i − m) y_iᵀ, shape (p, K)."""
 
@@ -51,7 +54,7 @@ class FeatureMoments:
         if sparse.issparse(X):
             rows = CentredRows(X, weight)
             head = float(weight.sum()), rows.mean, rows.squared_norms()
-            return cls(*head, Y.T @ weight, rows.cross(Y))
+            return cls(*head, Y.T @ weight, Y.power(2).T @ weight, rows.cross(Y))
         return reduce(add, (cls._of_block(x, Y[i], weight[i]) for i, x in row_blocks(X)))
 
     @classmethod
@@ -59,13 +62,14 @@ class FeatureMoments:
         mean = weighted_mean(X, weight)
         centred = X - mean
         cross = (Y.multiply(weight[:, None]).T @ centred).T
-        return cls(float(weight.sum()), mean, weight @ centred**2, Y.T @ weight, cross)
+        labels = Y.T @ weight, Y.power(2).T @ weight
+        return cls(float(weight.sum()), mean, weight @ centred**2, *labels, cross)
 
     @classmethod
     def within(cls, scatter: MomentScatter) -> FeatureMoments:
         """Return the moments contained in a scatter whose rows count once, with b_i = y_i."""
         head = scatter.weight, scatter.mean, scatter.diagonal
-        return cls(*head, scatter.label_weight, scatter.cross)
+        return cls(*head, scatter.label_weight, scatter.gram.diagonal(), scatter.cross)
 
     def __add__(self, other: FeatureMoments) -> FeatureMoments:
         """Pairwise update of the moments (Chan, Golub & LeVeque 1983)."""
@@ -80,16 +84,35 @@ class FeatureMoments:
             self.mean + share * apart,
             self.squares + other.squares + self.weight * share * apart**2,
             self.label_weight + other.label_weight,
+            self.label_squares + other.label_squares,
             cross,
         )
 
     def widen(self, n_classes: int, positions: NDArray[Any]) -> FeatureMoments:
         """Put label column j at ``positions[j]`` among `n_classes`; the others are empty."""
-        label_weight = np.zeros(n_classes)
+        label_weight, label_squares = np.zeros((2, n_classes))
         cross = np.zeros((len(self.mean), n_classes))
         label_weight[positions] = self.label_weight
+        label_squares[positions] = self.label_squares
         cross[:, positions] = self.cross
-        return replace(self, label_weight=label_weight, cross=cross)
+        return replace(self, label_weight=label_weight, label_squares=label_squares, cross=cross)
+
+    @property
+    def n_classes(self) -> int:
+        """Number K of label columns."""
+        return len(self.label_weight)
+
+    def filled(self, n_labels: int) -> FeatureMoments:
+        """Put the known mean in place of unknown labels: see `MomentScatter.filled`."""
+        if self.n_classes == n_labels:
+            return self
+        A = filling(self.weight, self.label_weight)
+        return replace(
+            self,
+            label_weight=self.label_weight @ A,
+            label_squares=self.label_squares @ A**2,  # Y and U are never one at once
+            cross=self.cross @ A,
+        )
 
     @property
     def varying(self) -> NDArray[np.bool_]:
@@ -108,7 +131,7 @@ class FeatureMoments:
         variance, minus 1/n, its mean for a feature that is independent of them.
         """
         chance = 1 / self.weight
-        label_squares = self.label_weight - self.label_weight**2 / self.weight
+        label_squares = self.label_squares - self.label_weight**2 / self.weight
         labels = np.flatnonzero(label_squares > 1e-12 * self.weight)
         spread = np.sqrt(np.where(self.varying, self.squares, np.inf))
         correlation = self.cross[:, labels] / spread[:, None] / np.sqrt(label_squares[labels])

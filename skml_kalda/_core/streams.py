@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
+from functools import reduce
+from operator import add
 from threading import Lock
 from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
@@ -11,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skml_kalda._core.arrays import Array, stacked
-from skml_kalda._core.labels import occupied_columns
+from skml_kalda._core.labels import listed, occupied_columns
 from skml_kalda._core.scatter import MomentScatter
 
 Results: TypeAlias = Mapping[str, Any]
@@ -24,9 +26,10 @@ class Batch:
     """The statistic of some rows; ``a + b`` is the statistic of the rows of both."""
 
     scatter: Any
-    """A dataclass of sums that adds up and can `widen`, such as `MomentScatter`."""
+    """A dataclass of sums that adds up and can `widen`, such as `MomentScatter`. Where labels
+    are unknown, and every row counts once, it has the columns of `Indicator.with_unknown`."""
     classes: NDArray[Any]
-    """The classes of the label columns, including those without rows."""
+    """The classes or names of the label columns, including those without rows."""
     columns: int | None
     """Number of columns of the indicator matrix; None if y was one-dimensional."""
     dtype: np.dtype[Any]
@@ -34,10 +37,13 @@ class Batch:
 
     def __add__(self, other: Batch) -> Batch:
         check_same_columns(self.columns, other.columns)
+        dtype = np.result_type(self.dtype, other.dtype)
+        if self.columns is not None:
+            classes = same_names(self.classes, other.classes)
+            return Batch(added(self.scatter, other.scatter), classes, self.columns, dtype)
         classes = np.union1d(self.classes, other.classes)
         scatter = self._over(classes) + other._over(classes)
-        dtype = np.result_type(self.dtype, other.dtype)
-        return Batch(scatter, classes, self.columns, dtype)
+        return Batch(scatter, classes, None, dtype)
 
     def _over(self, classes: NDArray[Any]) -> Any:
         """Return the statistic with one label column for each of `classes`."""
@@ -50,8 +56,19 @@ class Batch:
 
     def occupied(self) -> tuple[MomentScatter, NDArray[Any]]:
         """Return the scatter and the classes that have rows; raise if there are fewer than two."""
-        columns = occupied_columns(self.scatter.label_weight, self.classes)
-        return self.scatter.select(columns), self.classes[columns]
+        scatter = self.scatter.filled(len(self.classes))
+        columns = occupied_columns(scatter.label_weight, self.classes)
+        return scatter.select(columns), self.classes[columns]
+
+
+def added(a: Any, b: Any) -> Any:
+    """Add statistics of the same labels, of which either may have columns for unknown ones."""
+    width = max(a.n_classes, b.n_classes)
+    parts = (
+        each if each.n_classes == width else each.widen(width, np.arange(each.n_classes))
+        for each in (a, b)
+    )
+    return reduce(add, parts)
 
 
 class Rows(NamedTuple):
@@ -75,13 +92,13 @@ class FirstRows:
         return cls((rows._replace(X=rows.X.copy()),))
 
     def __add__(self, other: FirstRows) -> FirstRows:
-        check_same_columns(self._columns, other._columns)
-        return FirstRows(self.parts + other.parts)
-
-    @property
-    def _columns(self) -> int | None:
-        Y = self.parts[0].Y
-        return None if Y is None else Y.columns
+        parts = self.parts + other.parts
+        labels = [part.Y for part in parts if part.Y is not None]
+        for Y in labels[1:]:
+            check_same_columns(labels[0].columns, Y.columns)
+        if labels and labels[0].is_matrix:
+            reduce(same_names, (Y.classes for Y in labels))
+        return FirstRows(parts)
 
     @property
     def n_weighted(self) -> int:
@@ -127,3 +144,16 @@ def check_same_columns(before: int | None, now: int | None) -> None:
         return
     forms = [f"{n} label columns" if n is not None else "one dimension" for n in (now, before)]
     raise ValueError(f"y has {forms[0]} in this batch, but had {forms[1]} in the batches before.")
+
+
+def same_names(before: NDArray[Any], now: NDArray[Any]) -> NDArray[Any]:
+    """Return the names of the label columns of all batches; numbers stand for any names."""
+    numbers = np.arange(len(before))
+    for names, others in ((before, now), (now, before)):
+        if np.array_equal(names, others) or np.array_equal(names, numbers):
+            return others
+    first = next(i for i in numbers if before[i] != now[i])
+    raise ValueError(
+        f"y has the columns {listed(now)} in this batch, but had {listed(before)} in the batches "
+        f"before; they differ from column {first} on. Pass the same columns in the same order."
+    )

@@ -12,21 +12,30 @@ from typing import Any
 
 from skml_kalda.bench.extra import check_extra
 from skml_kalda.bench.methods import method_names
+from skml_kalda.bench.own_data import describe_files, own_plan
 from skml_kalda.bench.plan import LISTS, SINGLE, Plan, plan_names, read_plan
+from skml_kalda.bench.running.data import describe_data
 from skml_kalda.bench.running.environment import n_cores
 from skml_kalda.bench.running.results import FILE_NAME, Results, read_results
 from skml_kalda.bench.running.runner import default_output, run
+from skml_kalda.datasets.tables.labels import parse_labels
 
 _DEFAULT = "quick"
+_COMMANDS = ("run", "list", "report", "compare")
+# What follows one of these is no command.
+_WITH_ONE_VALUE = (
+    "--k", "--folds", "--repeats", "--seed", "--thresholds", "--timeout", "--jobs", "--dask",
+    "--output", "--data-home", "--labels", "--score",
+)  # fmt: skip
 FAILED, USAGE, INTERRUPTED = 1, 2, 130
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+def main(argv: Sequence[str] | None = None, prog: str = "python -m skml_kalda.bench") -> int:
     """Run a command and return its exit status.
 
     0: success; 1: some cells failed; 2: wrong names or files, nothing was run; 130: Ctrl-C.
     """
-    arguments = _parser().parse_args(_with_command(sys.argv[1:] if argv is None else argv))
+    arguments = _parser(prog).parse_args(_with_command(sys.argv[1:] if argv is None else argv))
     try:
         check_extra()
         with _plain_streams():
@@ -55,16 +64,23 @@ def _plain_streams() -> Iterator[None]:
 
 
 def _with_command(argv: Sequence[str]) -> list[str]:
-    """Treat options without a command as options of the default run."""
-    if argv and (not argv[0].startswith("-") or argv[0] in ("-h", "--help")):
+    """Put the command first, with the words that follow it; without any it is run."""
+    if argv and argv[0] in ("-h", "--help"):
         return list(argv)
-    return ["run", _DEFAULT, *argv]
+    for place, word in enumerate(argv):
+        if word in _COMMANDS and (place == 0 or argv[place - 1] not in _WITH_ONE_VALUE):
+            rest = argv[place + 1 :]
+            n_words = next((i for i, each in enumerate(rest) if each.startswith("-")), len(rest))
+            return [word, *rest[:n_words], *argv[:place], *rest[n_words:]]
+    # A wrong command is an error of argparse; options alone belong to run.
+    return list(argv) if argv and not argv[0].startswith("-") else ["run", *argv]
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(prog: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        "python -m skml_kalda.bench",
-        description="The paper's tables and figures, measured again. Without a command: run quick.",
+        prog,
+        description="Compare methods, on the paper's data sets or on your own data. Without a "
+        "command: run.",
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     _add_run(commands.add_parser("run", help="run a plan, or what is left of it"))
@@ -85,7 +101,15 @@ def _parser() -> argparse.ArgumentParser:
 
 def _add_run(command: argparse.ArgumentParser) -> None:
     add = command.add_argument
-    add("plan", metavar="PLAN", help="a name from list, or a TOML file")
+    add("plan", metavar="PLAN", nargs="?", help="a name from list, or a TOML file (default: quick)")
+    own = command.add_argument_group("your own data")
+    own.add_argument(
+        "--data", nargs="+", metavar="FILE", help="ARFF, CSV, TSV, Parquet, NumPy or svmlight files"
+    )
+    own.add_argument(
+        "--labels", metavar="SPEC", help="columns: 'a,b', 'label_*', n (first n) or -n (last n)"
+    )
+    own.add_argument("--ignore", nargs="+", default=[], metavar="NAME", help="columns to leave out")
     for name in ("datasets", "methods", "classifiers"):
         add(f"--{name}", nargs="+", metavar="NAME", help=f"{name} to use instead of the plan's")
     add("--k", type=int, help="number of neighbours of all classifiers")
@@ -105,7 +129,15 @@ def _add_run(command: argparse.ArgumentParser) -> None:
 
 def _plan(arguments: argparse.Namespace) -> Plan:
     changes = {name: getattr(arguments, name) for name in (*LISTS, *SINGLE)}
-    return read_plan(arguments.plan).changed(k=arguments.k, **changes)
+    if not arguments.data:
+        if arguments.labels or arguments.ignore:
+            raise ValueError("--labels and --ignore are for a file: name it with --data FILE")
+        return read_plan(arguments.plan or _DEFAULT).changed(k=arguments.k, **changes)
+    data = describe_files(arguments.data, parse_labels(arguments.labels), arguments.ignore)
+    if arguments.plan is None:
+        return own_plan(data).changed(k=arguments.k, **changes)
+    changes["datasets"] = (*data, *(arguments.datasets or ()))
+    return read_plan(arguments.plan).changed(k=arguments.k, data=data, **changes)
 
 
 def _run(arguments: argparse.Namespace) -> int:
@@ -116,6 +148,8 @@ def _run(arguments: argparse.Namespace) -> int:
     output = arguments.output or default_output(plan)
     where = f"on {arguments.dask}" if arguments.dask else f"{arguments.jobs} at a time"
     console.print(f"{plan.title}: {len(plan.cells())} cells, {where}")
+    for line in describe_data(plan):
+        console.print(line, soft_wrap=True)
     try:
         results = run(
             plan,

@@ -10,6 +10,7 @@ from typing import Any
 
 from skml_kalda._core.names import check_name
 from skml_kalda.bench.baselines import baseline_classifiers, baselines
+from skml_kalda.bench.own import is_own, is_ready, maker, own_classifies
 from skml_kalda.framework import transformers
 
 NO_REDUCTION = "none"
@@ -63,12 +64,17 @@ def label(method: str) -> str:
 
 def estimator_of(method: str, parameters: Mapping[str, Any]) -> str:
     """Return the name of a method's estimator: its own, unless the plan names another."""
-    return check_name("method", str(parameters.get("estimator", method)), _known())
+    name = str(parameters.get("estimator", method))
+    if is_own(name):
+        maker(name)
+        return name
+    return check_name("method", name, _known())
 
 
 def classifies(method: str, parameters: Mapping[str, Any]) -> bool:
     """Whether a method predicts labels by itself, so that no other classifier follows it."""
-    return estimator_of(method, parameters) in baseline_classifiers()
+    name = estimator_of(method, parameters)
+    return own_classifies(name) if is_own(name) else name in baseline_classifiers()
 
 
 def make_estimator(
@@ -79,20 +85,29 @@ def make_estimator(
     A reducer is the published form of the method. The `parameters` of the plan take precedence
     over that, over `n_components` and over `random_state`.
     """
-    make = _known()[estimator_of(method, parameters)]
+    name = estimator_of(method, parameters)
+    make = maker(name) if is_own(name) else _known()[name]
     if make is None:
         return None
     estimator = make()
+    ours: dict[str, Any] = {"random_state": random_state}
+    if not (is_own(name) and is_ready(name)):
+        ours["n_components"] = n_components
     given = {name: value for name, value in parameters.items() if name != "estimator"}
-    return estimator.set_params(**_settings(estimator, n_components, random_state) | given)
+    return estimator.set_params(**_settings(estimator, ours) | given)
 
 
-def _settings(estimator: Any, n_components: int | None, random_state: int) -> dict[str, Any]:
+def _settings(estimator: Any, ours: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings of the bench for an estimator and the steps inside it."""
-    ours = {"n_components": n_components, "random_state": random_state}
-    # The last part of a name such as "reducer__n_components".
-    own = {name: name.rpartition("__")[2] for name in estimator.get_params()}
-    return {name: ours[last] for name, last in own.items() if last in ours}
+    # A name such as "reducer__n_components" ends in that of the parameter. A seed that is given
+    # stays.
+    last = {name: name.rpartition("__")[2] for name in estimator.get_params()}
+    taken = {name for name, value in estimator.get_params().items() if value is not None}
+    return {
+        name: ours[end]
+        for name, end in last.items()
+        if end in ours and not (end == "random_state" and name in taken)
+    }
 
 
 def check_classifier(name: str, k: int | None = None) -> str:

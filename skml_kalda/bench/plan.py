@@ -21,20 +21,24 @@ from skml_kalda.bench.methods import (
     check_classifier,
     classifies,
     estimator_of,
+    make_estimator,
 )
+from skml_kalda.bench.own import with_parameters
 from skml_kalda.bench.running.tuning import check_tuning, tuning_of
-from skml_kalda.datasets.manifest import read_manifest
+from skml_kalda.datasets.manifest import manifest_names
 
 PLANS = Path(__file__).parent / "plans"
 # The settings that options of the command line change.
 LISTS = ("datasets", "methods", "classifiers", "dimensions")
 SINGLE = ("folds", "repeats", "seed", "standardize", "thresholds", "timeout")
+_BUNDLED = ("emotions", "yeast", "scene")
 _KINDS = ("scores", "convergence", "projection", "gallery")
 _ALLOWED = {
     "name": settings.TEXT,
     "title": settings.TEXT,
     "about": settings.OPTIONAL_TEXT,
     "kind": settings.TEXT,
+    "data": settings.DATA,
     "datasets": settings.NAMES,
     "methods": settings.NAMES,
     "classifiers": settings.NAMES,
@@ -63,8 +67,14 @@ class Plan:
     kind : {"scores", "convergence", "projection", "gallery"}
         Cross-validated scores; the objective by iteration; all rows in two dimensions; or the
         rows of the first fold, held out from the fit, in two dimensions with labels and scores.
+    data : dict
+        By name: a "file" of your own, and options of `skml_kalda.datasets.load_table`: its
+        "labels", columns to "ignore", and "nominal".
     datasets, methods, classifiers : tuple of str
-        Names. Methods are those of the registry, the paper's names for them, "PCA" and "none".
+        Names. Data sets are those of `skml_kalda.datasets` and of `data`; without any, all of
+        `data`. Methods are those of the registry, the paper's names for them, "none", and
+        strong rows of other libraries. A method of your own is "module:name", the name of a
+        class or of a ready estimator. Parameters may follow a name as JSON: 'OPLS{"ridge": 1}'.
     parameters : dict
         By method: the parameters of its estimator, and under "estimator" the name of the
         estimator if it differs from that of the method.
@@ -93,7 +103,8 @@ class Plan:
     title: str
     about: str = ""
     kind: str = "scores"
-    datasets: tuple[str, ...] = ("emotions", "yeast", "scene")
+    data: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    datasets: tuple[str, ...] = ()
     methods: tuple[str, ...] = ("none", "PCA", "kaLDA", "MLSI", "MDDM", "MLLS", "MLDA")
     classifiers: tuple[str, ...] = ("1-NN",)
     parameters: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -109,21 +120,36 @@ class Plan:
     timeout: float = 0
 
     def __post_init__(self) -> None:
+        _ALLOWED["data"].check("data", self.data)
+        if self.datasets == ():
+            object.__setattr__(self, "datasets", tuple(self.data) or _BUNDLED)
         for name, allowed in _ALLOWED.items():
             allowed.check(name, getattr(self, name))
         for name in LISTS:
             object.__setattr__(self, name, tuple(getattr(self, name)))
+        self._read_parameters()
         self._check_names()
         if self.kind in ("projection", "gallery"):
             settings.wholes(2).check("dimensions", self.dimensions)
         self._check_tuning()
 
+    def _read_parameters(self) -> None:
+        """Take the parameters that follow the names of methods."""
+        found = {name: with_parameters(name) for name in self.methods}
+        read = {name: each for name, each in found.items() if each and name not in self.parameters}
+        if read:
+            object.__setattr__(self, "parameters", {**self.parameters, **read})
+
     def _check_names(self) -> None:
         check_name("kind of plan", self.kind, _KINDS)
+        for name in set(self.data).intersection(manifest_names()):
+            raise ValueError(f"data.{name}: there is a data set of this name; call it otherwise")
         for name in (*self.datasets, *self.max_rows):
-            read_manifest(name)
+            check_name("data set", name, [*self.data, *manifest_names()])
         for name in (*self.methods, *self.parameters):
             estimator_of(name, self.parameters.get(name, {}))
+            if self.parameters.get(name):
+                make_estimator(name, self.parameters[name], None, 0)
             if name in self.methods and self.kind != "scores" and self._classifies(name):
                 raise ValueError(f"a {self.kind} shows reductions, and {name} is a classifier")
         spelled = tuple(map(check_classifier, self.classifiers))
@@ -201,9 +227,14 @@ class Plan:
 
     def command(self) -> str:
         """Return the command that runs this plan."""
-        shipped_plan = self.name in plan_names()
-        usual = read_plan(self.name) if shipped_plan else self
-        words = ["python -m skml_kalda.bench run", self.name if shipped_plan else "PLAN.toml"]
+        from skml_kalda.bench.own_data import options_of, own_plan
+
+        usual, where = self, "PLAN.toml"
+        if self.name in plan_names():
+            usual, where = read_plan(self.name), self.name
+        elif self.data and self.title == own_plan(self.data).title:
+            usual, where = own_plan(self.data), options_of(self.data)
+        words = ["python -m skml_kalda.bench run", where]
         for name in (*LISTS, *SINGLE):
             value = getattr(self, name)
             if value != getattr(usual, name):
@@ -245,9 +276,21 @@ def read_plan(name: str | Path) -> Plan:
     except ValueError as error:
         raise ValueError(f"{path} is not a TOML file: {error}") from error
     try:
-        return Plan.of({"name": path.stem, "title": path.stem, **values})
+        return Plan.of(_with_paths({"name": path.stem, "title": path.stem, **values}, path.parent))
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
+
+
+def _with_paths(values: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """Make the files of the user relative to the folder of their plan."""
+    data = values.get("data")
+    if not isinstance(data, dict) or not all(isinstance(each, dict) for each in data.values()):
+        return values
+    found = {
+        name: {**each, "file": str(folder / each["file"])} if "file" in each else each
+        for name, each in data.items()
+    }
+    return {**values, "data": found}
 
 
 def plan_names() -> list[str]:

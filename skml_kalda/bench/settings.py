@@ -47,6 +47,16 @@ def _are_different(value: Any, test: Callable[[Any], bool]) -> bool:
     return is_list and len(set(value)) == len(value)
 
 
+def _is_file(value: Any) -> bool:
+    kinds = {"file": str, "labels": str | int | list | tuple, "ignore": list | tuple}
+    kinds |= {"nominal": str}
+    return (
+        isinstance(value, Mapping)
+        and _is_text(value.get("file"))
+        and all(name in kinds and isinstance(each, kinds[name]) for name, each in value.items())
+    )
+
+
 def whole(least: int) -> Allowed:
     """Allow whole numbers from `least` on."""
     return Allowed(f"a whole number of at least {least}", lambda value: _is_whole(value, least))
@@ -81,6 +91,10 @@ PARAMETERS = Allowed(
 ROWS = Allowed(
     "a table with a whole number for each data set",
     lambda value: _is_table(value, lambda each: _is_whole(each, 0)),
+)
+DATA = Allowed(
+    "a table with a file, and perhaps its labels, for each name",
+    lambda value: _is_table(value, _is_file),
 )
 GRID = Allowed(
     "a table with a table of lists of values for each method",

@@ -33,14 +33,15 @@ class Judged(NamedTuple):
 
 def scatter_of(features: Features, rows: Rows) -> MomentScatter:
     """Add up the features of the rows, a batch at a time."""
-    X, Y, weight = rows
+    X, Y, weight = rows.X, rows.labels, rows.weight
     slices = batches(X.shape[0], 8 * max(X.shape[1], 1000))
     return reduce(add, (MomentScatter.of(features(X[i]), Y[i], weight[i]) for i in slices))
 
 
 def leave_one_out(path: RidgePath, features: Features, rows: Rows) -> LeaveOneOut:
     """Prepare the leave-one-out scores of rows that the path was fitted to."""
-    return path.without_each(features(rows.X), rows.Y.toarray(), rows.weight)
+    unknown = None if rows.unknown is None else rows.unknown.toarray()
+    return path.without_each(features(rows.X), rows.Y.toarray(), rows.weight, unknown)
 
 
 def best_shrinkage(
@@ -76,7 +77,7 @@ class Search:
         n = len(landscape.rows.weight)
         order = np.random.RandomState(seed).permutation(n)
         self._folds = np.array_split(order, min(_FOLDS, n))
-        self._moments = [FeatureMoments.of(*landscape.rows.at(fold)) for fold in self._folds]
+        self._moments = [landscape.rows.at(fold).moments() for fold in self._folds]
 
     def best(
         self,
@@ -122,6 +123,7 @@ class Search:
 
     def _part(self, space: Space, moments: FeatureMoments, judged: Any) -> LeaveOneOut:
         rows = self._landscape.rows
-        features = self._landscape.features(space, moments)
-        path = RidgePath.of(scatter_of(features, rows))
+        K = rows.Y.shape[1]
+        features = self._landscape.features(space, moments.filled(K))
+        path = RidgePath.of(scatter_of(features, rows).filled(K))
         return leave_one_out(path, features, rows.at(judged))

@@ -96,7 +96,7 @@ class NeighborClassifier(TopLabelsMixin, MLClassifierBase, metaclass=ABCMeta):
         self
             The fitted classifier.
         """
-        self._label_cache, classes, is_matrix = indicator(y)
+        self._label_cache, classes, is_matrix, _ = indicator(y)
         X = canonical(validate_data(self, X, accept_sparse="csr"))
         check_consistent_length(X, self._label_cache)
         X = self._weighted_rows(X, sample_weight)

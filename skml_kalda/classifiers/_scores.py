@@ -12,7 +12,8 @@ from sklearn.utils.extmath import safe_sparse_dot
 from skml_kalda._core.arrays import Array
 from skml_kalda._core.scores.calibration import Sigmoids, label_sigmoids, softmax_slope
 from skml_kalda._core.scores.leave_one_out import RidgePath
-from skml_kalda._core.scores.thresholds import best_thresholds
+from skml_kalda._core.scores.thresholds import best_thresholds, without_unknown
+from skml_kalda._core.streams import added
 from skml_kalda.classifiers._choice import best_shrinkage, leave_one_out, scatter_of
 from skml_kalda.classifiers._spaces import Features, Rows
 
@@ -65,7 +66,7 @@ class SeenRows:
 
     def add(self, rows: Rows) -> None:
         """Add further rows."""
-        self._scatter = self._scatter + scatter_of(self._features, rows)
+        self._scatter = added(self._scatter, scatter_of(self._features, rows))
         self._sample = self._sample.with_others(rows)
         self._keys = np.append(self._keys, self._rng.random_sample(len(rows.weight)))
         self._shorten()
@@ -86,8 +87,9 @@ class SeenRows:
         average : {"macro", "micro"} or None
             F1 that thresholds maximise. None means that every row has one class.
         """
-        features, scatter = self._features.fitted_to(self._scatter)
-        path, rows = RidgePath.of(scatter), self._sample
+        rows = self._sample
+        features, scatter = self._features.fitted_to(self._scatter.filled(rows.Y.shape[1]))
+        path = RidgePath.of(scatter)
         others = leave_one_out(path, features, rows)
         shrinkage, error = best_shrinkage([others], shrinkages)
         ridge = path.ridge(shrinkage)
@@ -106,8 +108,9 @@ def _calibrated(scores: Array, rows: Rows, average: Average | None) -> tuple[Sig
     if average is None:
         slope = softmax_slope(scores, Y.argmax(axis=1), rows.weight)
         return Sigmoids(np.full(K, slope), np.zeros(K)), np.full(K, np.nan)
-    sigmoids = label_sigmoids(scores, Y, rows.weight)
-    probabilities = expit(_log_odds(scores, sigmoids))
+    unknown = None if rows.unknown is None else rows.unknown.toarray()
+    sigmoids = label_sigmoids(scores, Y, rows.weight, unknown)
+    probabilities = without_unknown(expit(_log_odds(scores, sigmoids)), rows.unknown)
     best = best_thresholds(probabilities, rows.Y, average=average, per_label=average == "macro")
     # Where scores say nothing, the best F1 would be that of the label for every row.
     says_nothing = (sigmoids.slope == 0) & np.isfinite(best)

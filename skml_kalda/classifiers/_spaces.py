@@ -29,10 +29,22 @@ class Rows(NamedTuple):
     """Labels 0 and 1, shape (n, K)."""
     weight: Array
     """Shape (n,), positive."""
+    unknown: sparse.csr_array | None = None
+    """One where a label is unknown, shape (n, K); None if all are known."""
+
+    @property
+    def labels(self) -> sparse.csr_array:
+        """Y, and the columns of `unknown` behind it if there are any."""
+        return self.Y if self.unknown is None else sparse.hstack([self.Y, self.unknown], "csr")
+
+    def moments(self) -> FeatureMoments:
+        """Return the moments of the features with `labels`."""
+        return FeatureMoments.of(self.X, self.labels, self.weight)
 
     def at(self, rows: Any) -> Rows:
         """Return some of the rows."""
-        return Rows(self.X[rows], self.Y[rows], self.weight[rows])
+        unknown = None if self.unknown is None else self.unknown[rows]
+        return Rows(self.X[rows], self.Y[rows], self.weight[rows], unknown)
 
     def drawn(self, n: int, rng: np.random.RandomState) -> Rows:
         """Return n of the rows at random, or all if there are no more."""
@@ -44,7 +56,16 @@ class Rows(NamedTuple):
         either = sparse.issparse(self.X) or sparse.issparse(others.X)
         X = sparse.vstack([self.X, others.X], "csr") if either else np.vstack([self.X, others.X])
         Y = sparse.vstack([self.Y, others.Y], "csr")
-        return Rows(X, Y, np.append(self.weight, others.weight))
+        return Rows(X, Y, np.append(self.weight, others.weight), self._both_unknown(others))
+
+    def _both_unknown(self, others: Rows) -> sparse.csr_array | None:
+        if self.unknown is None and others.unknown is None:
+            return None
+        parts = [
+            sparse.csr_array(rows.Y.shape) if rows.unknown is None else rows.unknown
+            for rows in (self, others)
+        ]
+        return sparse.csr_array(sparse.vstack(parts))
 
 
 @dataclass(frozen=True)
@@ -168,7 +189,7 @@ class Landscape:
         """Return the features of a space for rows that others may follow."""
         if self._has_features_of_data(space):
             return LinearFeatures(space)
-        return self.features(space, FeatureMoments.of(*self.rows))
+        return self.features(space, self.rows.moments().filled(self.rows.Y.shape[1]))
 
     def features(self, space: Space, moments: FeatureMoments) -> Features:
         """Return the features of a space, its factors being those of `moments`."""
@@ -188,15 +209,16 @@ class Landscape:
         if kernel == "linear":
             return LandmarkKernel(points, "linear")
         unit_length = kernel == "angular"
-        X, _, weight = self.rows.drawn(_MEDIAN_ROWS, check_random_state(self._seed))
-        unit = inverse_median_distance("rbf", times(X, factor), weight, unit_length=unit_length)
+        rows = self.rows.drawn(_MEDIAN_ROWS, check_random_state(self._seed))
+        X = times(rows.X, factor)
+        unit = inverse_median_distance("rbf", X, rows.weight, unit_length=unit_length)
         gammas = [unit * width for width in self._widths]
         return LandmarkKernel(points, "rbf", gammas, unit_length=unit_length)
 
     def _landmarks_for(self, with_std: bool, moments: FeatureMoments) -> Any:
         """Return landmarks that are spread evenly where distances are measured."""
         if with_std not in self._landmarks:
-            X, _, weight = self.rows
+            X, weight = self.rows.X, self.rows.weight
             unit = moments.scale(0, with_std=with_std)
             rng = check_random_state(self._seed)
             chosen = choose_landmarks(times(X, unit), weight, self._n_landmarks, "kmeans", rng)

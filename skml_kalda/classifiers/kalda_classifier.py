@@ -18,8 +18,9 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from skml_kalda._core.arrays import Array, batches, canonical
+from skml_kalda._core.frames import frame_library, label_frame
 from skml_kalda._core.labels import Indicator, indicator, occupied_columns, sparse_form
-from skml_kalda._core.streams import check_same_columns
+from skml_kalda._core.streams import check_same_columns, same_names
 from skml_kalda.classifiers._choice import Search
 from skml_kalda.classifiers._scores import Average, SeenRows
 from skml_kalda.classifiers._spaces import Landscape, Rows, Space
@@ -71,6 +72,10 @@ class KaLDAClassifier(TopLabelsMixin, ClassifierMixin, BaseEstimator):
     average : {"macro", "micro"}, default="macro"
         F1 that thresholds maximise: of each label by itself, with a threshold of its own, or of
         all labels together, with one threshold on their probabilities.
+    as_frame : bool, default=False
+        Whether `predict` and `predict_proba` return data frames for an indicator `y`, with a
+        named column for each label: of polars if `y` was a polars frame, else of pandas, with
+        the index of X.
     random_state : int, RandomState instance or None, default=None
         Draws landmarks and samples of rows.
 
@@ -91,7 +96,8 @@ class KaLDAClassifier(TopLabelsMixin, ClassifierMixin, BaseEstimator):
     thresholds_ : ndarray of shape (n_labels,)
         Probabilities from which labels are predicted; not for a 1-D `y`.
     classes_ : ndarray
-        The classes of a 1-D `y`, or the column numbers of an indicator matrix.
+        The classes of a 1-D `y`, or the columns of an indicator matrix: the names of those of
+        a data frame, else their numbers.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -124,6 +130,10 @@ class KaLDAClassifier(TopLabelsMixin, ClassifierMixin, BaseEstimator):
     Weights count in the fit, the choices and the probabilities; thresholds count every row of
     positive weight once.
 
+    A missing value (NaN) in an indicator `y` is an unknown label. The regression then takes the
+    mean of the label over the rows in which it is known, which adds nothing to the centred sums
+    above; errors, probabilities and thresholds are those of known labels.
+
     References
     ----------
     .. [1] C. Cortes, M. Mohri and A. Rostamizadeh, "Algorithms for learning kernels based on
@@ -149,6 +159,7 @@ class KaLDAClassifier(TopLabelsMixin, ClassifierMixin, BaseEstimator):
         "with_std": [StrOptions({"auto"}), "boolean"],
         "n_landmarks": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
         "average": [StrOptions({"macro", "micro"})],
+        "as_frame": ["boolean"],
         "random_state": ["random_state"],
     }
 
@@ -162,6 +173,7 @@ class KaLDAClassifier(TopLabelsMixin, ClassifierMixin, BaseEstimator):
         with_std: bool | Literal["auto"] = "auto",
         n_landmarks: int | Literal["auto"] = "auto",
         average: Average = "macro",
+        as_frame: bool = False,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.kernel = kernel
@@ -171,6 +183,7 @@ class KaLDAClassifier(TopLabelsMixin, ClassifierMixin, BaseEstimator):
         self.with_std = with_std
         self.n_landmarks = n_landmarks
         self.average = average
+        self.as_frame = as_frame
         self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -182,7 +195,8 @@ class KaLDAClassifier(TopLabelsMixin, ClassifierMixin, BaseEstimator):
         X : array-like or sparse of shape (n_samples, n_features)
             Training data. Sparse X is never made dense.
         y : array-like or sparse of shape (n_samples,) or (n_samples, n_labels)
-            Class labels, or a {0, 1} indicator matrix in any form.
+            Class labels, or a {0, 1} indicator matrix in any form. The columns of a data
+            frame name the labels. NaN in a matrix is an unknown label.
         sample_weight : array-like of shape (n_samples,), default=None
             Weight of each row; None means one.
 
@@ -261,11 +275,11 @@ class KaLDAClassifier(TopLabelsMixin, ClassifierMixin, BaseEstimator):
 
         Returns
         -------
-        ndarray of shape (n_samples, n_labels)
+        ndarray or data frame of shape (n_samples, n_labels)
             For an indicator `y`, the probability that a row has a label. For a 1-D `y`, the
             probabilities of the classes, which sum to one.
         """
-        return np.concatenate(list(self._probabilities(X)))
+        return self._in_frame(np.concatenate(list(self._probabilities(X))), X)
 
     def predict(self, X: Any) -> Any:
         """Predict the labels.
@@ -277,17 +291,22 @@ class KaLDAClassifier(TopLabelsMixin, ClassifierMixin, BaseEstimator):
 
         Returns
         -------
-        ndarray of shape (n_samples,) or (n_samples, n_labels), or sparse
+        ndarray of shape (n_samples,) or (n_samples, n_labels), sparse or data frame
             In the form of the `y` given to fit: class labels, or a 0/1 indicator that is
-            dense, a CSR matrix or a CSR array.
+            dense, a CSR matrix or a CSR array. A data frame with ``as_frame=True``.
         """
         probabilities = self._probabilities(X)
         if self._columns is None:
             return self.classes_[np.concatenate([part.argmax(axis=1) for part in probabilities])]
         parts = [(part >= self.thresholds_).astype(np.int64) for part in probabilities]
-        if self._sparse_form is None:
-            return np.concatenate(parts)
+        if self._sparse_form is None or self.as_frame:
+            return self._in_frame(np.concatenate(parts), X)
         return self._sparse_form(sparse.vstack([sparse.csr_array(part) for part in parts]))
+
+    def _in_frame(self, labels: Array, X: Any) -> Any:
+        if not self.as_frame or self._columns is None:
+            return labels
+        return label_frame(labels, self.classes_, X, self._frame_library)
 
     def _probabilities(self, X: Any) -> Iterator[Array]:
         log_odds = self._log_odds(X)
@@ -304,7 +323,7 @@ class KaLDAClassifier(TopLabelsMixin, ClassifierMixin, BaseEstimator):
         self, X: Any, y: Any, sample_weight: Any, classes: Any = None, *, reset: bool
     ) -> Rows:
         """Check the data, and return the rows of positive weight."""
-        Y = indicator(y)
+        Y = indicator(y, allow_unknown=True)
         X = validate_data(
             self,
             X,
@@ -317,14 +336,17 @@ class KaLDAClassifier(TopLabelsMixin, ClassifierMixin, BaseEstimator):
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         counted = np.flatnonzero(weight)
         labels = Y.matrix[counted]
+        unknown = None if Y.unknown is None else Y.unknown[counted]
         if reset:
-            self._columns = labels.shape[1] if Y.is_matrix else None
-            self._sparse_form = sparse_form(y)
+            self._columns = Y.columns
+            self._sparse_form, self._frame_library = sparse_form(y), frame_library(y)
             self.classes_ = _classes_of(Y, weight, classes)
-        check_same_columns(self._columns, labels.shape[1] if Y.is_matrix else None)
-        if not Y.is_matrix:
+        check_same_columns(self._columns, Y.columns)
+        if Y.is_matrix:
+            self.classes_ = same_names(self.classes_, Y.classes)
+        else:
             labels = _in_columns(labels, Y.classes, self.classes_)
-        return Rows(canonical(X)[counted], labels, weight[counted])
+        return Rows(canonical(X)[counted], labels, weight[counted], unknown)
 
     def _begin(self, rows: Rows, many_features: int) -> SeenRows:
         """Choose the space of the scores, and add up the first rows in it."""
@@ -382,7 +404,7 @@ def _floats(numbers: float | Sequence[float]) -> tuple[float, ...]:
 
 
 def _classes_of(Y: Indicator, weight: Array, classes: Any) -> NDArray[Any]:
-    """Return the classes of a 1-D y, or the column numbers of an indicator matrix."""
+    """Return the classes of a 1-D y, or the columns of an indicator matrix."""
     if Y.is_matrix:
         return Y.classes
     if classes is not None:

@@ -13,15 +13,15 @@ from skml_kalda.datasets.arff.write import save_arff
 from skml_kalda.datasets.fetch import fetch
 from skml_kalda.datasets.files import uncompressed_name
 from skml_kalda.datasets.home import find_file, get_data_home
-from skml_kalda.datasets.manifest import manifest_names, read_manifest
+from skml_kalda.datasets.manifest import Manifest, manifest_names, read_manifest
 from skml_kalda.datasets.msrc import build_msrc
 from skml_kalda.datasets.msrc_archive import build_from_archive
-from skml_kalda.datasets.tables import save_csv
+from skml_kalda.datasets.tables.write import save_csv
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+def main(argv: Sequence[str] | None = None, prog: str = "python -m skml_kalda.datasets") -> int:
     """Run a command and return its exit status."""
-    arguments = _parser().parse_args(argv)
+    arguments = _parser(prog).parse_args(argv)
     try:
         arguments.run(arguments)
     except (ValueError, OSError, ImportError) as error:
@@ -30,9 +30,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser("python -m skml_kalda.datasets", description="Data sets.")
-    parser.add_argument("--data-home", help="folder of data sets (default: $SKML_KALDA_DATA)")
+def _parser(prog: str) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog, description="Data sets.")
+    _add_home(parser, None)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     command = commands.add_parser("list", help="list the data sets and where they are")
     command.set_defaults(run=_list)
@@ -47,7 +47,15 @@ def _parser() -> argparse.ArgumentParser:
     command.set_defaults(run=_fetch)
     _add_build(commands.add_parser("build", help="build a data set from its images"))
     _add_convert(commands.add_parser("convert", help="rewrite an ARFF file as ARFF or CSV"))
+    for command in commands.choices.values():
+        # Before or after the command; what is not given after it must not undo what is before.
+        _add_home(command, argparse.SUPPRESS)
     return parser
+
+
+def _add_home(parser: argparse.ArgumentParser, default: str | None) -> None:
+    text = "folder of data sets (default: $SKML_KALDA_DATA)"
+    parser.add_argument("--data-home", metavar="DIR", default=default, help=text)
 
 
 def _add_build(command: argparse.ArgumentParser) -> None:
@@ -88,9 +96,16 @@ def _list(arguments: argparse.Namespace) -> None:
     for name in manifest_names():
         manifest = read_manifest(name)
         path = find_file(manifest, home)
-        away = "to fetch" if manifest.sources else "to build" if manifest.build else "absent"
-        state = away if path is None else str(path)
+        state = _how_to_get(manifest) if path is None else str(path)
         print(f"{name:<12} {manifest.n:>7} x {manifest.p:<5} K = {manifest.K:<4} {state}")
+
+
+def _how_to_get(manifest: Manifest) -> str:
+    if manifest.sources:
+        return f"to fetch: fetch {manifest.name}"
+    if manifest.build:
+        return f"to build: {manifest.build}"
+    return f"absent: put {manifest.file}.arff into the data home (origin: {manifest.origin})"
 
 
 def _show(arguments: argparse.Namespace) -> None:

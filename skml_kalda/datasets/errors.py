@@ -6,7 +6,7 @@ from os import PathLike
 
 
 class DatasetError(Exception):
-    """Base class of `ArffError` and `FetchError`: states the file, the line and the reason.
+    """Base of `ArffError`, `TableError` and `FetchError`: states the file, line and reason.
 
     Parameters
     ----------
@@ -16,6 +16,12 @@ class DatasetError(Exception):
         The file.
     line : int, optional
         The line, counted from 1.
+
+    Examples
+    --------
+    >>> from skml_kalda.datasets import ArffError, DatasetError, FetchError
+    >>> issubclass(ArffError, DatasetError) and issubclass(FetchError, DatasetError)
+    True
     """
 
     def __init__(
@@ -47,5 +53,23 @@ class ArffError(DatasetError, ValueError):
     """
 
 
+class TableError(DatasetError, ValueError):
+    """A table cannot be read. See `DatasetError` for the parameters.
+
+    Examples
+    --------
+    >>> from skml_kalda.datasets import TableError
+    >>> print(TableError("column 'x': 'abc' is not a number", path="mine.csv", line=7))
+    mine.csv, line 7: column 'x': 'abc' is not a number
+    """
+
+
 class FetchError(DatasetError, OSError):
-    """A data set is not here and could not be downloaded. See `DatasetError` for the parameters."""
+    """A data set is not here and could not be downloaded. See `DatasetError` for the parameters.
+
+    Examples
+    --------
+    >>> from skml_kalda.datasets import FetchError
+    >>> print(FetchError("no connection", path="bibtex.arff"))
+    bibtex.arff: no connection
+    """

@@ -238,7 +238,7 @@ class ProjectionDisplay:
         n = rows.shape[1]
         wanted = range(min(n, 2)) if components is None else components
         chosen = check_components(wanted, n, at_most=2)
-        labels = indicator(y)
+        labels = indicator(y, allow_unknown=True)
         check_consistent_length(rows, labels.matrix)
         display = cls(
             rows[:, chosen],

@@ -127,7 +127,7 @@ def label_profile(reducer: Any, X: Any, y: Any, *, label_names: Any = None) -> p
     angry-aggresive           0.8          -0.3
     """
     pd = required("pandas", by="label_profile", extra="inspection")
-    labels = indicator(y)
+    labels = indicator(y, allow_unknown=True)
     names = names_of_labels(y, labels.classes, label_names)
     projection = project(reducer, X)
     check_consistent_length(projection.rows, labels.matrix)

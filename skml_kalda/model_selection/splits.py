@@ -35,7 +35,8 @@ class _SplitByLabels:
         X : array-like of shape (n, p)
             Training data. Only the number of rows counts: `y` may be passed again.
         y : {array-like, sparse} of shape (n, K) or (n,)
-            Indicator matrix to stratify by, dense or sparse; or one class label per row.
+            Indicator matrix to stratify by, dense or sparse; or one class label per row. NaN
+            in a matrix is an unknown label, which counts for nothing.
         groups : object
             Ignored, with a warning.
 
@@ -49,7 +50,7 @@ class _SplitByLabels:
                 "y is None: pass the labels to stratify by, an indicator matrix of shape (n, K) "
                 "or class labels of shape (n,)."
             )
-        Y = indicator(y).matrix
+        Y = indicator(y, allow_unknown=True).matrix
         check_consistent_length(X, Y)
         return super().split(X, Y, groups)  # type: ignore[misc]
 

@@ -21,7 +21,12 @@ from sklearn.utils.validation import _check_method_params, _estimator_has, check
 from skml_kalda._core.arrays import Array
 from skml_kalda._core.labels import multilabel_matrix, sparse_form
 from skml_kalda._core.scores.responses import RESPONSES, label_scores
-from skml_kalda._core.scores.thresholds import Average, best_thresholds, check_average
+from skml_kalda._core.scores.thresholds import (
+    Average,
+    best_thresholds,
+    check_average,
+    without_unknown,
+)
 from skml_kalda.model_selection.splits import MultiLabelStratifiedKFold
 from skml_kalda.reducers.kalda.search.scoring import OF_MATRICES
 
@@ -136,7 +141,8 @@ class TunedThresholdsCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         X : {array-like, sparse} of shape (n, p)
             Training data, in any form that the classifier takes.
         y : {array-like, sparse} of shape (n, K)
-            Indicator matrix of 0 and 1.
+            Indicator matrix of 0 and 1; or NaN where a label is unknown, if the classifier
+            takes it: such entries do not count in F1.
         **params : dict
             Parameters for the fit of the classifier, such as `sample_weight`, and `groups` for
             the splitter; with metadata routing enabled, what they request.
@@ -148,8 +154,10 @@ class TunedThresholdsCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """
         check_average(self.average, self.per_label)
         X, y = indexable(X, y)
-        Y = multilabel_matrix(
-            y, single_label="sklearn.model_selection.TunedThresholdClassifierCV, for two classes"
+        Y, _, _, unknown = multilabel_matrix(
+            y,
+            single_label="sklearn.model_selection.TunedThresholdClassifierCV, for two classes",
+            allow_unknown=True,
         )
         self._sparse_form = sparse_form(y)
         routed = self._routed(params)
@@ -159,8 +167,9 @@ class TunedThresholdsCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             scores = self._scores(self.estimator, X, Y.shape[1])
         else:
             scores, rows = self._held_out(X, y, Y.shape[1], routed)
-            Y = Y[rows]
+            Y, unknown = Y[rows], None if unknown is None else unknown[rows]
             self.estimator_ = clone(self.estimator).fit(X, y, **routed.estimator.fit)
+        scores = without_unknown(scores, unknown)
         self.best_thresholds_ = best_thresholds(
             scores, Y, average=self.average, per_label=self.per_label
         )

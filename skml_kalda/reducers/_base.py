@@ -53,11 +53,6 @@ class BaseReducer(SupervisedReducer):
     def _directions(self, scatter: AnyScatter) -> Directions:
         """Compute the directions and the fitted attributes of the method."""
 
-    @property
-    def _counts_rows_once(self) -> bool:
-        """Whether a row counts once, as in regression, or once for each of its labels."""
-        return False
-
     def _weigh(self, X: Any, Y: Any, sample_weight: Array) -> Weighted:
         weighted = row_weighted if self._counts_rows_once else omega_weighted
         return weighted(Y, sample_weight)

@@ -22,7 +22,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from skml_kalda._core.arrays import Array, canonical, in_blocks, whole_checks
 from skml_kalda._core.dask import gathered, is_dask, lazy_on_dask
 from skml_kalda._core.kernels.samples import RowSample
-from skml_kalda._core.labels import indicator
+from skml_kalda._core.labels import check_known, indicator
 from skml_kalda._core.streams import Results, Rows, Stream
 
 T = TypeVar("T")
@@ -137,6 +137,15 @@ class SupervisedReducer(StreamedTransformer):
     n_components: int | None
     classes_ = Fitted[NDArray[Any]]()
 
+    @property
+    def _counts_rows_once(self) -> bool:
+        """Whether a row counts once, as in regression, or once for each of its labels."""
+        return False
+
+    def _needs_known_labels(self) -> str | None:
+        """Return why labels cannot be unknown; None if they can."""
+        return None
+
     @abstractmethod
     def _solve_rows(self, rows: Rows) -> Results:
         """Compute the fitted attributes from all rows."""
@@ -155,7 +164,8 @@ class SupervisedReducer(StreamedTransformer):
             The data. Sparse X is never made dense; a dask array or dask dataframe is added
             up block by block on its cluster, where the method allows batches.
         y : array-like, sparse or dask of shape (n_samples,) or (n_samples, n_labels)
-            Class labels, or a {0, 1} indicator matrix in any form.
+            Class labels, or a {0, 1} indicator matrix in any form. The columns of a data
+            frame name the labels. NaN in a matrix is an unknown label.
         sample_weight : array-like or dask of shape (n_samples,), default=None
             Weight of each row; None means one.
 
@@ -201,10 +211,16 @@ class SupervisedReducer(StreamedTransformer):
     def _validate(
         self, X: Any, y: Any, sample_weight: Any, *, reset: bool, min_samples: int
     ) -> Rows:
-        Y = indicator(gathered(y))
+        Y = indicator(gathered(y), allow_unknown=True)
+        if reason := self._needs_known_labels():
+            check_known(Y, reason)
         X = self._validate_rows(X, reset=reset, min_samples=min_samples)
         check_consistent_length(X, Y.matrix)
-        return Rows(X, Y, row_weights(gathered(sample_weight), X, batch=min_samples == 1))
+        batch = min_samples == 1
+        weight = row_weights(gathered(sample_weight), X, batch=batch)
+        if self._counts_rows_once:
+            Y = Y._replace(matrix=Y.with_unknown()) if batch else Y.filled(weight)
+        return Rows(X, Y, weight)
 
     def __sklearn_tags__(self) -> Tags:
         return reducer_tags(super().__sklearn_tags__())

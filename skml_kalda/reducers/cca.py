@@ -56,7 +56,7 @@ class CCA(GeneralizedReducer):
     mean_ : ndarray of shape (n_features,)
         Mean of the rows.
     classes_ : ndarray
-        Classes with at least one row: labels, or column indices of an indicator matrix.
+        Classes with at least one row: labels, or the columns of `y`, by name if it has names.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)

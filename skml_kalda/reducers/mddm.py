@@ -65,7 +65,7 @@ class MDDM(GeneralizedReducer):
     mean_ : ndarray of shape (n_features,)
         Mean of the rows.
     classes_ : ndarray
-        Classes with at least one row: labels, or column indices of an indicator matrix.
+        Classes with at least one row: labels, or the columns of `y`, by name if it has names.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -131,6 +131,9 @@ class MDDM(GeneralizedReducer):
 
     def _needs_all_rows(self) -> str | None:
         return None if self._is_linear() else "a label kernel needs all rows at once."
+
+    def _needs_known_labels(self) -> str | None:
+        return None if self._is_linear() else "a label kernel compares whole rows of labels"
 
     def _is_linear(self) -> bool:
         return isinstance(self.label_kernel, str)

@@ -10,9 +10,10 @@ import pytest
 from numpy.testing import assert_array_equal
 from scipy.sparse import csr_matrix
 
-from skml_kalda.datasets import list_datasets, load_arff, save_arff, tables
+from skml_kalda.datasets import list_datasets, load_arff, save_arff
 from skml_kalda.datasets.__main__ import main
 from skml_kalda.datasets.home import BUNDLED
+from skml_kalda.datasets.tables import write as tables
 
 
 @pytest.fixture(autouse=True)
@@ -27,9 +28,9 @@ def test_list_names_every_data_set(capsys):
     assert [line.split()[0] for line in lines] == list_datasets()
     states = {line.split()[0]: line.split(maxsplit=7)[-1] for line in lines}
     assert states["emotions"].endswith("emotions.arff.xz")
-    assert states["bibtex"].endswith("to fetch")
-    assert states["msrc-mom"].endswith("to build")
-    assert states["barcelona"].endswith("absent")
+    assert states["bibtex"].endswith("to fetch: fetch bibtex")
+    assert states["msrc-mom"].endswith("to build: python -m skml_kalda.datasets build msrc")
+    assert "absent: put barcelona.arff into" in states["barcelona"]
 
 
 def test_show_prints_the_card(capsys):

@@ -177,3 +177,19 @@ def label_gram(labels: Any, weight: Array) -> Array:
     """Return Σ w_i b_i b_iᵀ, shape (K, K)."""
     gram: Array = (labels.T @ labels.multiply(weight[:, None])).toarray()
     return gram
+
+
+def filling(weight: float, label_weight: Array) -> Array:
+    """Return A, shape (2K, K), for which [Y, U] A = Y + U diag(ȳ).
+
+    Parameters
+    ----------
+    weight : float
+        Σ w_i.
+    label_weight : array of shape (2K,)
+        The weights of the rows that have a label, and of those in which it is unknown.
+    """
+    found, unknown = np.split(label_weight, 2)
+    known = weight - unknown
+    mean = np.divide(found, known, out=np.zeros_like(found), where=known > 0)
+    return np.vstack([np.eye(len(mean)), np.diag(mean)])

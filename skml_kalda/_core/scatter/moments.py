@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy import linalg, sparse
 
 from skml_kalda._core.arrays import Array, row_blocks
-from skml_kalda._core.scatter.base import Spectrum, label_gram, label_moments
+from skml_kalda._core.scatter.base import Spectrum, filling, label_gram, label_moments
 from skml_kalda._core.scatter.centred import CentredRows, weighted_mean
 from skml_kalda._core.scatter.spectral import SpectralScatter, check_memory, cholesky_solve
 from skml_kalda._core.symmetric import positive_eigenpairs
@@ -137,6 +137,22 @@ class MomentScatter(SpectralScatter):
             label_weight=self.label_weight[classes],
             cross=self.cross[:, classes],
             gram=self.gram[np.ix_(classes, classes)],
+        )
+
+    def filled(self, n_labels: int) -> MomentScatter:
+        """Put the known mean in place of unknown labels, if the columns are [Y, U].
+
+        U marks the unknown ones. So the labels become Y + U diag(ȳ), with ȳ over the rows in
+        which a label is known: see `Indicator.filled`.
+        """
+        if self.n_classes == n_labels:
+            return self
+        A = filling(self.weight, self.label_weight)
+        return replace(
+            self,
+            label_weight=self.label_weight @ A,
+            cross=self.cross @ A,
+            gram=A.T @ self.gram @ A,
         )
 
     def widen(self, n_classes: int, positions: NDArray[Any]) -> MomentScatter:

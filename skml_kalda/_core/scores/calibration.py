@@ -27,7 +27,9 @@ class Sigmoids(NamedTuple):
     intercept: Array
 
 
-def label_sigmoids(scores: Array, Y: Array, weight: Array) -> Sigmoids:
+def label_sigmoids(
+    scores: Array, Y: Array, weight: Array, unknown: Array | None = None
+) -> Sigmoids:
     """Fit a sigmoid to the scores of each label.
 
     Labels learn from one another: one sigmoid is fitted to all of them together, on scores in
@@ -42,10 +44,14 @@ def label_sigmoids(scores: Array, Y: Array, weight: Array) -> Sigmoids:
         Labels 0 and 1.
     weight : array of shape (n,)
         Weights of the rows.
+    unknown : array of shape (n, K) or None, default=None
+        One where a label is unknown; the row then has no weight for that label.
     """
-    prevalence = (weight @ Y + 0.5) / (weight.sum() + 1)
+    missing: Array | float = 0.0 if unknown is None else weight @ unknown
+    prevalence = (weight @ Y + 0.5) / (weight.sum() - missing + 1)
     unit = np.sqrt(prevalence * (1 - prevalence))
-    rows = _Rows((scores - prevalence) / unit, Y, logit(prevalence), weight[:, None])
+    each = weight[:, None] if unknown is None else weight[:, None] * (1 - unknown)
+    rows = _Rows((scores - prevalence) / unit, Y, logit(prevalence), each)
     common = _penalised(rows.pooled(), np.array([[1.0], [0.0]]), _LOOSENESS)
     own = _penalised(rows, np.repeat(common, len(unit), axis=1), _FIRMNESS)
     slope, shift = np.where(own[0] > 0, own, 0)

@@ -64,7 +64,9 @@ class RidgePath:
         """Return W with scores ȳ + (x − m)ᵀW, shape (p, K)."""
         return self.basis @ (self.loadings / (self.values + ridge)[:, None])
 
-    def without_each(self, X: Any, Y: Array, weight: Array) -> LeaveOneOut:
+    def without_each(
+        self, X: Any, Y: Array, weight: Array, unknown: Array | None = None
+    ) -> LeaveOneOut:
         """Prepare the leave-one-out scores of some of the rows that the scatter was made of.
 
         Parameters
@@ -75,9 +77,13 @@ class RidgePath:
             Their labels.
         weight : array of shape (n,)
             Their weights. A row of weight zero is not part of the fit.
+        unknown : array of shape (n, K) or None, default=None
+            One where a label is unknown: the fit took its mean, and errors there do not count.
         """
         Z = safe_sparse_dot(X, self.basis, dense_output=True) - self.mean @ self.basis
-        return LeaveOneOut(self, Z, Y, weight)
+        if unknown is None:
+            return LeaveOneOut(self, Z, Y, weight)
+        return LeaveOneOut(self, Z, Y + unknown * self.label_mean, weight, 1 - unknown)
 
 
 @dataclass(frozen=True)
@@ -91,6 +97,8 @@ class LeaveOneOut:
     """Their labels, shape (n, K)."""
     weight: Array
     """Their weights, shape (n,)."""
+    known: Array | float = 1.0
+    """One where a label is known, zero elsewhere."""
 
     def scores(self, ridge: float) -> Array:
         """Return the scores of a fit with the same λ, shape (n, K)."""
@@ -104,5 +112,6 @@ class LeaveOneOut:
         return self.Y - (self.Y - fitted) / kept[:, None]
 
     def squared_error(self, ridge: float) -> float:
-        """Return Σ w_i ‖y_i − f_i‖² over the leave-one-out scores."""
-        return float(self.weight @ np.sum((self.Y - self.scores(ridge)) ** 2, axis=1))
+        """Return Σ w_i ‖y_i − f_i‖² over the leave-one-out scores of known labels."""
+        errors = self.known * (self.Y - self.scores(ridge)) ** 2
+        return float(self.weight @ np.sum(errors, axis=1))

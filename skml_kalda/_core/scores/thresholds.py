@@ -68,6 +68,19 @@ def best_thresholds(
     return thresholds
 
 
+def without_unknown(scores: Array, unknown: sparse.csr_array | None) -> Array:
+    """Return the scores with -inf where a label is unknown, which leaves these entries out of F1.
+
+    A label that is not counted as true and has the lowest of all scores is predicted by no
+    threshold that `best_thresholds` returns: predicting it would be one more error.
+    """
+    if unknown is None:
+        return scores
+    scores = scores.copy()
+    scores[unknown.nonzero()] = -np.inf
+    return scores
+
+
 class Cells(NamedTuple):
     """The scores of one label, with how many rows have each of them."""
 

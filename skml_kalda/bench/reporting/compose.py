@@ -18,18 +18,17 @@ from skml_kalda.bench.reporting.document import (
 from skml_kalda.bench.reporting.figures import figure, figure_names
 from skml_kalda.bench.reporting.score_tables import score_tables
 from skml_kalda.bench.reporting.style import svg
-from skml_kalda.bench.reporting.tables import main_scores
+from skml_kalda.bench.reporting.tables import main_scores, table
 from skml_kalda.bench.running.results import Results
+from skml_kalda.bench.running.rows import failures_by_kind
 from skml_kalda.bench.scores import SCORES
 
 _ABOUT = (
-    "Zheng and Ding, “Kernel alignment inspired linear discriminant analysis”, ECML PKDD 2014, "
-    "measured again. Scores are means over folds, ± their standard deviation; the best of each "
-    "row is bold."
+    "Made by skml_kalda.bench. Scores are means over folds, ± their standard deviation; the best "
+    "of each row is bold."
 )
 _CAPTIONS = {
-    "scores": "{score} of each method: mean and standard deviation over the folds, and the "
-    "paper's number where it has one.",
+    "scores": "{score} of each method: mean and standard deviation over the folds{paper}.",
     "ranks": "{score}: mean rank across the data sets (1 is best). Nemenyi's test at 5 % finds no "
     "difference between methods under one bar.",
     "spread": "How the splits of the same rows differ: the mean over the folds of each split.",
@@ -44,8 +43,9 @@ _CAPTIONS = {
 def document(runs: Sequence[Results]) -> list[Block]:
     """Compose the report of one or more runs."""
     chapters = zip(runs, _anchors(runs), strict=True)
+    title = runs[0].plan.title if len(runs) == 1 else "The paper's tables and figures, and more"
     return [
-        Heading("skml_kalda.bench: the paper's tables and figures", 1),
+        Heading(title, 1),
         Text(_ABOUT),
         *(block for run, anchor in chapters for block in _run(run, anchor)),
     ]
@@ -94,7 +94,9 @@ def _pictures(results: Results, anchor: str) -> Iterator[Block]:
     more = [("ranks", score) for score in others if "ranks" in names]
     for name, score in [*((name, first) for name in names), *more]:
         words = [anchor, name, *([score.replace("_", "-")] if others else [])]
-        caption = _CAPTIONS[name].format(score=capitalized(SCORES[score].title))
+        paper = table(results, score)["paper"].notna().any()
+        beside = ", and the paper's number where it has one" if paper else ""
+        caption = _CAPTIONS[name].format(score=capitalized(SCORES[score].title), paper=beside)
         file_name = "-".join(words)
         yield Picture(file_name, caption, svg(figure(results, name, score=score), file_name))
 
@@ -122,9 +124,11 @@ def _absent(results: Results) -> Iterator[Block]:
             [[Entry(row[k]) for k in ("dataset", "reason", "command")] for row in results.skipped],
         )
     if results.failed:
-        keys = ("dataset", "method", "classifier", "repeat", "fold", "error")
-        rows = [[Entry(str(row[k])) for k in keys] for row in results.failed]
-        yield Grid("Failed", keys, rows)
+        rows = [
+            [*map(Entry, kind[:2]), Entry(str(len(found))), Entry(kind[2])]
+            for kind, found in failures_by_kind(results.failed).items()
+        ]
+        yield Grid("Failed", ["data set", "method", "cells", "error"], rows)
 
 
 def _environment(results: Results) -> Grid:

@@ -14,10 +14,9 @@ from skml_kalda.bench.reporting.rank_diagram import draw_ranks
 from skml_kalda.bench.reporting.ranks import rank_methods
 from skml_kalda.bench.reporting.spread import split_means
 from skml_kalda.bench.reporting.style import COLORS, INK, color, marker, panels, style, with_legend
-from skml_kalda.bench.reporting.tables import classifiers_in, fold_means, scores_in, table
+from skml_kalda.bench.reporting.tables import classifiers_in, fold_means, scores_in, size_of, table
 from skml_kalda.bench.running.results import Results
 from skml_kalda.bench.scores import MAIN, SCORES, Score
-from skml_kalda.datasets.manifest import read_manifest
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -54,6 +53,16 @@ def figure(results: Results, name: str | None = None, *, score: str = "accuracy"
     -------
     matplotlib.figure.Figure
         The figure.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from skml_kalda.bench import figure, run
+    >>> from skml_kalda.bench.plan import Plan
+    >>> plan = Plan("mine", "Mine", datasets=("emotions",), methods=("MLDA",), folds=2)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     drawn = figure(run(plan, folder), score="macro_f1")
+    >>> drawn.savefig("scores.svg")  # doctest: +SKIP
     """
     names = figure_names(results)
     if not names:
@@ -111,7 +120,7 @@ def _dimension(results: Results, score: Score) -> Figure:
         for number, (method, rows) in enumerate(part.groupby("method", sort=False)):
             line = "-" if number == 0 else "--"
             axis.plot(rows["dimension"], rows["mean"], line, color=color(number), label=method)
-        full = read_manifest(str(name)).K - 1
+        full = size_of(results, str(name))["labels"] - 1
         if full <= found["dimension"].max():
             axis.axvline(full, color=INK, lw=0.8, ls=":", label="K − 1")
         axis.set(title=name)

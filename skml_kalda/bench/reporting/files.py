@@ -31,6 +31,17 @@ def report(results: Results | Sequence[Results], output: str | PathLike[str] | N
     pathlib.Path
         The HTML page, which needs no other file. Beside it are ``report.md`` with its figures,
         and ``scores.csv`` with all tables.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from skml_kalda.bench import report, run
+    >>> from skml_kalda.bench.plan import Plan
+    >>> plan = Plan("mine", "Mine", datasets=("emotions",), methods=("MLDA",), folds=2)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     page = report(run(plan, folder))
+    ...     page.name, sorted(path.name for path in page.parent.glob("*.*"))
+    ('report.html', ['report.html', 'report.md', 'results.jsonl', 'scores.csv'])
     """
     runs = [results] if isinstance(results, Results) else list(results)
     folder = runs[0].folder if output is None else Path(output)

@@ -18,11 +18,11 @@ from skml_kalda.bench.reporting.tables import (
     has_swapped_names,
     rows_with,
     scores_in,
+    size_of,
     table,
 )
 from skml_kalda.bench.running.results import Results
 from skml_kalda.bench.scores import SCORES, Score
-from skml_kalda.datasets.manifest import read_manifest
 
 
 def score_tables(results: Results) -> Iterator[Block]:
@@ -63,7 +63,7 @@ def _score_grid(results: Results, rows: pd.DataFrame, score: Score) -> Grid:
 
 
 def _set(results: Results, name: str) -> Entry:
-    drawn, n = results.plan.max_rows.get(name, 0), read_manifest(name).n
+    drawn, n = results.plan.max_rows.get(name, 0), size_of(results, name)["rows"]
     return Entry(name, note=f"{drawn} of {n} rows" if 0 < drawn < n else "")
 
 

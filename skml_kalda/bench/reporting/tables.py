@@ -12,6 +12,7 @@ from skml_kalda.bench.methods import ITSELF, NO_REDUCTION
 from skml_kalda.bench.reporting.published import published
 from skml_kalda.bench.running.results import Results
 from skml_kalda.bench.scores import MAIN, SCORES
+from skml_kalda.datasets.manifest import read_manifest
 
 _GROUP = ["dataset", "classifier", "method", "dimension"]
 
@@ -32,6 +33,17 @@ def table(results: Results, score: str = "accuracy") -> pd.DataFrame:
         For each data set, classifier, method and dimension (0 means K - 1), in the order of the
         plan: the mean, the standard deviation over the folds, their number, the published value
         and our mean minus it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from skml_kalda.bench import run, table
+    >>> from skml_kalda.bench.plan import Plan
+    >>> plan = Plan("mine", "Mine", datasets=("emotions",), methods=("OCM", "MLDA"), folds=2)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     found = table(run(plan, folder), "macro_f1")
+    >>> list(found["method"]), list(found.columns[-4:])
+    (['OCM', 'MLDA'], ['sd', 'folds', 'paper', 'difference'])
     """
     check_name("score", score, SCORES)
     frame = results.frame()
@@ -60,6 +72,14 @@ def classifiers_in(results: Results) -> list[str]:
 def rows_with(found: pd.DataFrame, classifier: str) -> pd.DataFrame:
     """Return the rows of a classifier, and those of methods that classify by themselves."""
     return found[found["classifier"].isin([classifier, ITSELF])]
+
+
+def size_of(results: Results, name: str) -> Mapping[str, Any]:
+    """Return the numbers of rows, features and labels (or classes) of a data set."""
+    if name in results.plan.data:
+        return results.data[name]
+    manifest = read_manifest(name)
+    return {"rows": manifest.n, "features": manifest.p, "labels": manifest.K}
 
 
 def scores_in(results: Results) -> list[str]:

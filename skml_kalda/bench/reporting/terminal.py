@@ -14,6 +14,7 @@ from skml_kalda.bench.methods import label
 from skml_kalda.bench.reporting.published import SWAPPED
 from skml_kalda.bench.reporting.tables import compare, has_swapped_names, scores_in, table
 from skml_kalda.bench.running.results import Results
+from skml_kalda.bench.running.rows import failures_by_kind
 from skml_kalda.bench.scores import MAIN, SCORES, Score
 
 _PLAIN_WIDTH = 120
@@ -80,11 +81,9 @@ def print_outcome(console: Console, results: Results) -> None:
     for row in results.skipped:
         console.print(f"skip: {row['dataset']}: {row['reason']}\n      {row['command']}")
     if results.failed:
-        first = results.failed[0]
-        console.print(
-            f"{len(results.failed)} cells failed, the first of them {first['dataset']}, "
-            f"{first['method']}: {first['error'].strip()}"
-        )
+        console.print(f"{len(results.failed)} cells failed:")
+    for (dataset, method, error), rows in failures_by_kind(results.failed).items():
+        console.print(f"  {len(rows)} × {dataset}, {method}: {error}", soft_wrap=True)
     if results.missing:
         console.print(f"{results.missing} cells have not been run")
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from skml_kalda import __version__
 from skml_kalda.bench.cells import Cell
-from skml_kalda.bench.running.data import Source, find_source
+from skml_kalda.bench.running.data import Source, find_source, own_data
 from skml_kalda.bench.running.measure import measure
 from skml_kalda.bench.running.rows import Row, failed_row
 
@@ -97,7 +97,7 @@ def _rows(future: Any, cells: Sequence[Cell], source: Source) -> list[Row]:
 
 def _measure_there(cells: Sequence[Cell], source: Source) -> list[Row]:
     with _ONE_AT_A_TIME:
-        there = find_source(source.name, source.home)
+        there = find_source(source.name, source.home, own_data(source))
         if there is None or there.sha256 != source.sha256:
             what = "no file" if there is None else "another file"
             raise FileNotFoundError(

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+import warnings
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from os import PathLike
@@ -10,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from skml_kalda.datasets import get_data_home, load_dataset
+from skml_kalda.datasets import get_data_home, load_dataset, load_table
 from skml_kalda.datasets.files import sha256_of
 from skml_kalda.datasets.home import find_file
 from skml_kalda.datasets.manifest import Manifest, read_manifest
@@ -22,14 +26,75 @@ class Source:
 
     name: str
     home: Path
+    """The data home; the file itself if it is the user's own."""
     sha256: str
+    """Of the file, and of what the user says about it."""
+    options: str = ""
+    """Of `load_table`, as JSON, if the file is the user's own."""
 
 
-def find_source(name: str, data_home: str | PathLike[str] | None = None) -> Source | None:
-    """Return where a data set is, None if it is absent; a run never downloads anything."""
+def find_source(
+    name: str,
+    data_home: str | PathLike[str] | None = None,
+    data: Mapping[str, Mapping[str, Any]] | None = None,
+) -> Source | None:
+    """Return where a data set is, None if it is absent; a run never downloads anything.
+
+    `data` describes the files of the user, by name.
+    """
+    if data and name in data:
+        return _own_source(name, data[name])
     home = get_data_home(data_home)
     path = find_file(read_manifest(name), home)
     return None if path is None else Source(name, home, sha256_of(path))
+
+
+def _own_source(name: str, description: Mapping[str, Any]) -> Source:
+    path = Path(description["file"])
+    if not path.is_file():
+        raise FileNotFoundError(f"there is no file {path}")
+    given = {key: value for key, value in description.items() if key != "file"}
+    options = json.dumps(given, sort_keys=True)
+    digest = hashlib.sha256(f"{sha256_of(path)} {options}".encode()).hexdigest()
+    return Source(name, path, digest, options)
+
+
+def own_data(source: Source) -> dict[str, Any]:
+    """Return the description of the user's own file, from which `find_source` finds it again."""
+    if not source.options:
+        return {}
+    return {source.name: {"file": str(source.home), **json.loads(source.options)}}
+
+
+@lru_cache(maxsize=8)
+def describe(source: Source) -> dict[str, Any]:
+    """Return the size of the user's own file, and what was done to read it."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        bunch = _bunch(source)
+    several = bunch.target.ndim == 2
+    labels = bunch.target.sum(axis=0) if several else np.array([1])
+    if several and not 0 < labels.sum() < bunch.target.size:
+        raise ValueError(f"{source.home}: the labels are the same in all rows")
+    return {
+        "rows": int(bunch.data.shape[0]),
+        "features": int(bunch.data.shape[1]),
+        "labels": len(bunch.target_names),
+        "kind": "labels" if several else "classes",
+        "cardinality": round(float(bunch.target.sum(axis=1).mean()), 4) if several else 1.0,
+        # Notes tell more than warnings, but ARFF files have warnings only.
+        "notes": bunch.notes or sorted({str(each.message) for each in caught}),
+    }
+
+
+def describe_data(plan: Any) -> Iterator[str]:
+    """Yield a line for each of the user's own files of a plan, and for each note about it."""
+    for name in (name for name in plan.datasets if name in plan.data):
+        card = describe(_own_source(name, plan.data[name]))
+        size = f"{card['rows']} rows, {card['features']} features, {card['labels']} {card['kind']}"
+        several = f" ({card['cardinality']:.2f} per row)" if card["kind"] == "labels" else ""
+        yield f"{name}: {size}{several}"
+        yield from (f"  {note}" for note in card["notes"])
 
 
 def how_to_get(manifest: Manifest, command: str) -> str:
@@ -45,7 +110,8 @@ def how_to_get(manifest: Manifest, command: str) -> str:
 @lru_cache(maxsize=2)
 def load(source: Source, classes: int = 0, max_rows: int = 0, seed: int = 0) -> tuple[Any, Any]:
     """Load features and labels: of the first so many classes, and at most so many rows."""
-    X, y = load_dataset(source.name, data_home=source.home, download=False, return_X_y=True)
+    bunch = _bunch(source)
+    X, y = bunch.data, bunch.target
     if classes:
         X, y = _of_classes(X, y, classes)
     if 0 < max_rows < len(y):
@@ -57,8 +123,13 @@ def load(source: Source, classes: int = 0, max_rows: int = 0, seed: int = 0) -> 
 @lru_cache(maxsize=2)
 def label_names(source: Source) -> list[str]:
     """Return the names of the labels or classes of a data set, in its order."""
-    bunch = load_dataset(source.name, data_home=source.home, download=False)
-    return list(bunch.target_names)
+    return list(_bunch(source).target_names)
+
+
+def _bunch(source: Source) -> Any:
+    if source.options:
+        return load_table(source.home, **json.loads(source.options))
+    return load_dataset(source.name, data_home=source.home, download=False)
 
 
 def _of_classes(X: Any, y: Any, classes: int) -> tuple[Any, Any]:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
+from sklearn.impute import SimpleImputer
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 
@@ -20,6 +21,14 @@ def standardized(train: Any, test: Any) -> tuple[Any, Any]:
     """Scale to unit variance, and dense features to zero mean, by the training rows."""
     scaler = StandardScaler(with_mean=not issparse(train)).fit(train)
     return scaler.transform(train), scaler.transform(test)
+
+
+def without_missing(train: Any, test: Any) -> tuple[Any, Any]:
+    """Replace missing values by the means of their features in the training rows."""
+    if not any(np.isnan(part.data if issparse(part) else part).any() for part in (train, test)):
+        return train, test
+    imputer = SimpleImputer(keep_empty_features=True).fit(train)
+    return imputer.transform(train), imputer.transform(test)
 
 
 def n_classes(y: Any) -> int:

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Protocol, Self
 
 from skml_kalda.bench.cells import Cell
-from skml_kalda.bench.running.rows import Row
+from skml_kalda.bench.running.rows import Row, kind_of_failure
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -34,6 +34,13 @@ class Silent(Progress):
     def advance(self, row: Row) -> None:
         """Do nothing."""
 
+    def is_new(self, row: Row) -> bool:
+        """Whether a failure is the first of its kind: the others are only counted, at the end."""
+        kinds = vars(self).setdefault("_failures", set())
+        is_new = kind_of_failure(row) not in kinds
+        kinds.add(kind_of_failure(row))
+        return bool(is_new)
+
 
 class PlainLines(Silent):
     """Prints a line for each data set and method that is done, and one for each failure."""
@@ -48,7 +55,7 @@ class PlainLines(Silent):
         """Print a line if the method is done on the data set."""
         group = row["dataset"], row["method"]
         self._left[group] -= 1
-        if row["status"] == "failed":
+        if row["status"] == "failed" and self.is_new(row):
             self._print(_failure(row))
         if not self._left[group]:
             done = self._total - self._left.total()
@@ -87,7 +94,7 @@ class Live(Silent):
 
     def advance(self, row: Row) -> None:
         """Move the bar; failures are printed above it."""
-        if row["status"] == "failed":
+        if row["status"] == "failed" and self.is_new(row):
             self._console.print(_failure(row), markup=False)
         text = f"{row['dataset']}, {row['method']}"
         self._bar.update(self._task, advance=1, description=f"{text:<24}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ import numpy as np
 
 from skml_kalda.bench.cells import Cell
 from skml_kalda.bench.methods import classifies, make_estimator
-from skml_kalda.bench.running.folds import n_classes, standardized
+from skml_kalda.bench.running.folds import n_classes, standardized, without_missing
 
 
 @dataclass(frozen=True)
@@ -45,8 +46,9 @@ def reduce(
     cell: Cell, setting: Mapping[str, Any], X: Any, y: Any, train: Any, test: Any
 ) -> Reduced:
     """Fit the reducer of a cell to the training rows, with a setting of its parameters."""
-    A, B = standardized(X[train], X[test]) if cell.standardize else (X[train], X[test])
-    reducer = reducer_of(cell, setting, y[train])
+    A, B = without_missing(X[train], X[test])
+    A, B = standardized(A, B) if cell.standardize else (A, B)
+    reducer = reducer_of(cell, setting, y[train], A.shape[1])
     start = time.perf_counter()
     if reducer is not None:
         reducer.fit(A, y[train])
@@ -61,15 +63,18 @@ def reduce(
     return Reduced(reducer, A, B, y[train], y[test], *seconds)
 
 
-def reducer_of(cell: Cell, setting: Mapping[str, Any], y: Any) -> Any:
+def reducer_of(
+    cell: Cell, setting: Mapping[str, Any], y: Any, n_features: int = sys.maxsize
+) -> Any:
     """Make the reducer of a cell, with K - 1 components unless the cell has another number.
 
-    None stands for no reduction, also for a method that classifies by itself. A tuned reducer
+    There are no more components than features. None stands for no reduction, also for a method
+    that classifies by itself. A tuned reducer
     uses its own default, which is below K - 1 if necessary: in the few rows of an inner fold two
     labels may always occur together.
     """
     if classifies(cell.method, cell.parameters):
         return None
-    n_components = cell.dimension or (None if cell.tune else n_classes(y) - 1)
+    n_components = cell.dimension or (None if cell.tune else min(n_classes(y) - 1, n_features))
     parameters = {**cell.parameters, **setting}
     return make_estimator(cell.method, parameters, n_components, cell.random_state())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from os import PathLike
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Self
@@ -47,9 +47,11 @@ class Journal:
         self._stream.write(text.encode("utf-8", "backslashreplace") + b"\n")
         self._stream.flush()
 
-    def start(self, plan: Plan, environment: Mapping[str, str]) -> None:
-        """Append the header of a run."""
-        self.write({"plan": asdict(plan), "environment": environment})
+    def start(
+        self, plan: Plan, environment: Mapping[str, str], data: Mapping[str, Any] | None = None
+    ) -> None:
+        """Append the header of a run; `data` describes the files of the user."""
+        self.write({"plan": asdict(plan), "environment": environment, "data": data or {}})
 
     def __enter__(self) -> Self:
         return self
@@ -81,6 +83,8 @@ class Results:
         have the same keys; None stands for what was not measured.
     skipped : list of dict
         The data sets that were absent, as rows with the same keys.
+    data : dict
+        By name: what the user's own files hold.
     """
 
     folder: Path
@@ -88,6 +92,7 @@ class Results:
     environments: list[dict[str, str]]
     rows: list[Row]
     skipped: list[Row]
+    data: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     @property
     def ok(self) -> list[Row]:
@@ -138,6 +143,18 @@ def read_results(path: str | PathLike[str]) -> Results:
     UserWarning
         If lines of the file are damaged. They are left out, so the next run measures their
         cells again. A partial last line, which a killed run leaves, is no damage.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from skml_kalda.bench import read_results, run
+    >>> from skml_kalda.bench.plan import Plan
+    >>> plan = Plan("mine", "Mine", datasets=("emotions",), methods=("OCM", "MLDA"), folds=2)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = run(plan, folder)
+    ...     results = read_results(folder)
+    >>> results.plan.name, len(results.ok), results.missing
+    ('mine', 4, 0)
     """
     path = Path(path)
     path = path / FILE_NAME if path.is_dir() else path
@@ -158,6 +175,7 @@ def read_results(path: str | PathLike[str]) -> Results:
             for line, record in records.items()
             if line > starts[-1] and record.get("status") == "skip"
         ],
+        data=records[starts[-1]].get("data") or {},
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, fields
 from typing import Any
 
@@ -58,6 +58,19 @@ def failed_row(cell: Cell, source: Source, reason: str, error: str) -> Row:
     """Return the row of a cell that failed: by an "error", a "timeout", or its process "died"."""
     found = {"reason": reason, "error": printable(error), "warnings": []}
     return ok_row(cell, source, found) | {"status": "failed"}
+
+
+def kind_of_failure(row: Row) -> tuple[str, str, str]:
+    """Return what the failures of one setting have in common: data set, method and error."""
+    return row["dataset"], row["method"], row["error"].strip()
+
+
+def failures_by_kind(rows: Iterable[Row]) -> dict[tuple[str, str, str], list[Row]]:
+    """Group failed rows by `kind_of_failure`, in the order of the first of each kind."""
+    groups: dict[tuple[str, str, str], list[Row]] = {}
+    for row in rows:
+        groups.setdefault(kind_of_failure(row), []).append(row)
+    return groups
 
 
 def skip_row(name: str, command: str) -> Row:

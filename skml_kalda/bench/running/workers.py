@@ -150,7 +150,7 @@ def _work(connection: Connection[Any, Any]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     # A parent that is killed cannot end its workers, which would wait for ever.
     Thread(target=_end_with, args=[parent_process()], daemon=True).start()
-    method_names()  # imports the methods before the time of the first cell runs
+    method_names()  # Import the methods before the time of the first cell runs.
     connection.send(None)
     with suppress(EOFError):
         while True:

@@ -14,8 +14,8 @@ from scipy.sparse import issparse
 from skml_kalda.datasets.arff.header import Attribute
 from skml_kalda.datasets.arff.layout import Layout
 
-_SHARE = 0.9
-_FEWEST_ROWS = 10
+SHARE = 0.9
+FEWEST_ROWS = 10
 MOST_ROWS = 100_000
 
 
@@ -37,17 +37,17 @@ class Tally:
 
     def may_identify(self) -> bool:
         """Whether there are enough categories for nearly every row seen to differ."""
-        return self.n_categories >= _SHARE * self.n_rows
+        return self.n_categories >= SHARE * self.n_rows
 
     def identifies(self) -> bool:
         """Whether nearly every row has a value of its own."""
-        return self.n_rows >= _FEWEST_ROWS and len(self.values) >= _SHARE * self.n_rows
+        return self.n_rows >= FEWEST_ROWS and len(self.values) >= SHARE * self.n_rows
 
 
 def suspects(layout: Layout) -> list[Tally]:
     """Return an empty tally for each feature that may turn out to be an identifier."""
     tallies = [Tally(i, _n_values(layout.attributes[i])) for i in layout.features]
-    return [tally for tally in tallies if tally.n_categories >= _SHARE * _FEWEST_ROWS]
+    return [tally for tally in tallies if tally.n_categories >= SHARE * FEWEST_ROWS]
 
 
 def _n_values(attribute: Attribute) -> float:

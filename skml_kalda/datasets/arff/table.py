@@ -49,6 +49,12 @@ def _open(path: Path) -> Iterator[tuple[Source, Header]]:
         yield source, read_header(source)
 
 
+def attribute_names(path: Path) -> list[str]:
+    """Return the names of all attributes, in the order of the file."""
+    with _open(path) as (_, header):
+        return [attribute.name for attribute in header.attributes]
+
+
 def _without_identifiers(layout: Layout, path: Path) -> tuple[Layout, list[str]]:
     """Leave out the features that identify the rows, which takes a look at the rows."""
     tallies = identifiers.suspects(layout)

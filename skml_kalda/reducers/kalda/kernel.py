@@ -94,7 +94,7 @@ class KernelKaLDA(KernelTransformer, SupervisedReducer):
     shrinkage_, n_iter_, converged_
         See `MultiLabelKaLDA`.
     classes_ : ndarray
-        Classes with at least one row: labels, or column indices of an indicator matrix.
+        Classes with at least one row: labels, or the columns of `y`, by name if it has names.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -185,6 +185,10 @@ class KernelKaLDA(KernelTransformer, SupervisedReducer):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    @property
+    def _counts_rows_once(self) -> bool:
+        return self.weights == "rows"
+
     def _solve_rows(self, rows: Rows) -> Results:
         return self._solve_batch(self._with_landmarks(FirstRows((rows,))))
 
@@ -233,7 +237,7 @@ class KernelKaLDA(KernelTransformer, SupervisedReducer):
     def _solve_batch(self, batch: FirstRows | KernelBatch) -> Results:
         features, rows = self._with_landmarks(batch) if isinstance(batch, FirstRows) else batch
         scatter, classes = rows.occupied()
-        scatter = replace(features.of_features(scatter), rows_once=self.weights == "rows")
+        scatter = replace(features.of_features(scatter), rows_once=self._counts_rows_once)
         check_kernel(scatter.diagonal)
         if scatter.is_constant:
             raise no_direction(type(self).__name__, RANK_OF_DATA)

@@ -47,7 +47,7 @@ class AlignmentScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     scale_ : ndarray of shape (n_features_in_,)
         Factor that each feature is multiplied by.
     classes_ : ndarray
-        The classes seen: labels, or column indices of an indicator matrix.
+        The classes seen: labels, or the columns of `y`, by name if it has names.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -118,7 +118,8 @@ class AlignmentScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             The data. Sparse X is never made dense; a dask array or dask dataframe is added
             up block by block on its cluster.
         y : array-like, sparse or dask of shape (n_samples,) or (n_samples, n_labels)
-            Class labels, or a {0, 1} indicator matrix in any form.
+            Class labels, or a {0, 1} indicator matrix in any form. The columns of a data
+            frame name the labels. NaN in a matrix is an unknown label.
         sample_weight : array-like or dask of shape (n_samples,), default=None
             Weight of each row: a row of weight 2 counts as two rows. None means one.
 
@@ -208,7 +209,7 @@ class AlignmentScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def _batch(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> Batch:
         if is_dask(X):
             return batch_of_blocks(self, X, y, sample_weight, reset=reset)
-        Y = indicator(gathered(y))
+        Y = indicator(gathered(y), allow_unknown=True)
         X = canonical(
             validate_data(self, X, accept_sparse="csr", reset=reset, **whole_checks(in_blocks(X)))
         )
@@ -216,9 +217,8 @@ class AlignmentScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         if sample_weight is not None:
             sample_weight = np.asarray(gathered(sample_weight))
         weight = row_weights(sample_weight, X, batch=True)
-        columns = Y.matrix.shape[1] if Y.is_matrix else None
-        moments = FeatureMoments.of(X, Y.matrix, weight)
-        return Batch(moments, Y.classes, columns, floating(X.dtype))
+        moments = FeatureMoments.of(X, Y.with_unknown(), weight)
+        return Batch(moments, Y.classes, Y.columns, floating(X.dtype))
 
     def _needs_all_rows(self) -> None:
         """Blocks of dask data can be added up."""
@@ -228,7 +228,7 @@ class AlignmentScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return state.results(self._solve) if isinstance(state, Stream) else state
 
     def _solve(self, batch: Batch) -> Results:
-        moments: FeatureMoments = batch.scatter
+        moments: FeatureMoments = batch.scatter.filled(len(batch.classes))
         if not moments.weight:
             raise ValueError("sample_weight is zero for all rows: pass some positive weights.")
         return {

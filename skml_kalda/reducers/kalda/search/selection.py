@@ -12,7 +12,7 @@ from sklearn.utils.validation import validate_data
 from skml_kalda._core.arrays import canonical
 from skml_kalda._core.dask import is_dask, sample_of_blocks
 from skml_kalda._core.kernels.samples import RowSample
-from skml_kalda._core.labels import Indicator, indicator
+from skml_kalda._core.labels import Indicator, check_known, indicator
 
 # Rows drawn from dask data by default.
 _FROM_BLOCKS = 10_000
@@ -34,7 +34,7 @@ class SelectionRows:
         """Return X, and the rows and labels to choose the parameters on."""
         if is_dask(X):
             return X, *self._drawn_from_blocks(X, y)
-        Y = indicator(y)
+        Y = _known(y)
         X = self._validate_rows(X, reset=True, min_samples=2)
         check_consistent_length(X, Y.matrix)
         n = X.shape[0]
@@ -46,10 +46,10 @@ class SelectionRows:
 
     def _drawn_from_blocks(self, X: Any, y: Any) -> tuple[Any, Indicator]:
         if not is_dask(y):
-            indicator(y)  # Validate y here, so that errors surface before any task runs.
+            _known(y)  # Validate y here, so that errors surface before any task runs.
         size = _FROM_BLOCKS if self.selection_rows == "auto" else self.selection_rows
         drawn = sample_of_blocks(self, X, y, None, reset=True, size=size, seed=self._seed)
-        return drawn.columns[0], indicator(drawn.columns[1])
+        return drawn.columns[0], _known(drawn.columns[1])
 
     def _sample(self, X: Any, y: Any, sample_weight: Any, seed: Any, *, size: int) -> RowSample:
         """Draw from the rows of a block, and from their labels."""
@@ -68,3 +68,9 @@ class SelectionRows:
     def _needs_all_rows(self) -> str | None:
         """Return why rows cannot be drawn from blocks; None if they can."""
         return None
+
+
+def _known(y: Any) -> Indicator:
+    Y = indicator(y, allow_unknown=True)
+    check_known(Y, "parameters are chosen by scores of folds, and those need all labels")
+    return Y

@@ -1,0 +1,219 @@
+"""Kept results as Markdown: one function for each table or list on the site."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from skml_kalda.bench import read_results
+from skml_kalda.bench import table as score_table
+from skml_kalda.bench.methods import label
+from skml_kalda.bench.reporting.ranks import rank_methods
+from skml_kalda.bench.reporting.tables import agreement, differences, fold_means
+from skml_kalda.datasets.manifest import manifest_names, read_manifest
+
+ROOT = Path(__file__).parents[2]
+RESULTS = ROOT / "benchmarks" / "results"
+FIGURES = RESULTS / "bench" / "figures"
+
+PARTS: dict[str, Callable[[], str]] = {}
+F1 = {"macro_f1": "macro F1", "micro_f1": "micro F1"}
+
+
+def part(function: Callable[[], str]) -> Callable[[], str]:
+    """Make a function available to the directive, under its name with hyphens."""
+    PARTS[function.__name__.replace("_", "-")] = function
+    return function
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    """Write a table in Markdown; numbers have three digits."""
+    lines = [header, ["---"] * len(header), *([_cell(value) for value in row] for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}"
+    if isinstance(value, int):
+        return f"{value:,}"
+    return str(value).replace("|", r"\|")
+
+
+@cache
+def kept_run(plan: str) -> Any:
+    """Return the kept run of a plan."""
+    return read_results(RESULTS / "bench" / plan)
+
+
+def json_rows(name: str) -> list[dict[str, Any]]:
+    """Return the rows of a kept measurement."""
+    rows: list[dict[str, Any]] = json.loads((RESULTS / f"{name}.json").read_text("utf-8"))["rows"]
+    return rows
+
+
+def _means(plan: str, score: str) -> pd.DataFrame:
+    results = kept_run(plan)
+    (classifier,) = results.plan.classifiers
+    return fold_means(results, score, classifier)[list(results.plan.methods)]
+
+
+@part
+def tuned_scores() -> str:
+    """Macro and micro F1 of every method on every set, the best of each row in bold."""
+    macro, micro = (_means("tuned", score).round(3) for score in F1)
+    rows = []
+    for name in macro.index:
+        pairs = zip(macro.loc[name], micro.loc[name], strict=True)
+        best = macro.loc[name].max(), micro.loc[name].max()
+        rows.append([name, *(" / ".join(map(_with_best, pair, best)) for pair in pairs)])
+    return table(["macro / micro F1", *map(label, macro.columns)], rows)
+
+
+def _with_best(value: float, best: float) -> str:
+    return f"**{value:.3f}**" if value == best else f"{value:.3f}"
+
+
+@part
+def tuned_summary() -> str:
+    """For every method: mean ranks, and on how many sets it gains or loses."""
+    ranks = {score: rank_methods(_means("tuned", score)).mean_ranks for score in F1}
+    gains = differences(kept_run("tuned"), "macro_f1")
+    rows = []
+    for method in ranks["macro_f1"].sort_values().index:
+        places = [f"{ranks[score][method]:.1f}" for score in F1]
+        rows.append([label(method), *places, *_gain_cells(gains[gains["method"] == method])])
+    header = ["method", *(f"mean rank, {title}" for title in F1.values())]
+    header += ["sets with a gain", "with a loss", "largest gain", "largest loss"]
+    return table(header, rows)
+
+
+def _gain_cells(gains: pd.DataFrame) -> list[str]:
+    if gains.empty:
+        return ["–"] * 4
+    difference, error = gains["difference"], gains["se"]
+    largest, smallest = gains.loc[difference.idxmax()], gains.loc[difference.idxmin()]
+    loss = f"{smallest['difference']:+.3f} ({smallest['dataset']})"
+    return [
+        str(int((difference > error).sum())),
+        str(int((difference < -error).sum())),
+        f"{largest['difference']:+.3f} ({largest['dataset']})",
+        loss if smallest["difference"] < 0 else "none",
+    ]
+
+
+@part
+def tuned_certainty() -> str:
+    """How far the tuned comparison can tell methods apart."""
+    lines = []
+    for score, title in F1.items():
+        ranking = rank_methods(_means("tuned", score))
+        lines.append(
+            f"- By {title}, Friedman's test over the {ranking.n_datasets} sets has "
+            f"p = {ranking.p_value:.2g}. Two mean ranks that are less than "
+            f"{ranking.critical_difference:.1f} apart cannot be told apart (Nemenyi, 5 %)."
+        )
+    return "\n".join(lines) + "\n"
+
+
+@part
+def defaults() -> str:
+    """Every reducer with its defaults, against no reduction."""
+    rows = json_rows("defaults")
+    sets = list(dict.fromkeys(row["dataset"] for row in rows))
+    methods = list(dict.fromkeys(row["method"] for row in rows))
+    score = {(row["method"], row["dataset"]): row for row in rows}
+    lines = [
+        [label(method), *(_default_cell(score.get((method, name))) for name in sets)]
+        for method in methods
+    ]
+    return table(["macro F1", *sets], lines)
+
+
+def _default_cell(row: dict[str, Any] | None) -> str:
+    if row is None:
+        return "–"
+    return f"{row['macro_f1']:.3f}" + (" ↓" if row.get("below") else "")
+
+
+def _paper_scores(plan: str, classifier: str) -> str:
+    found = score_table(kept_run(plan))
+    found = found[(found["classifier"] == classifier) & (found["dimension"] == 0)]
+    methods = list(dict.fromkeys(found["method"]))
+    rows = []
+    for name, lines in found.groupby("dataset", sort=False):
+        by_method = lines.set_index("method").reindex(methods)
+        rows.append([str(name), *map(_paper_cell, by_method["mean"], by_method["paper"])])
+    return table([f"accuracy, {classifier}", *map(label, methods)], rows)
+
+
+def _paper_cell(ours: float, paper: float) -> str:
+    if pd.isna(ours):
+        return "–"
+    return f"{ours:.4f}" if pd.isna(paper) else f"{ours:.4f} ({paper:.4f})"
+
+
+def _agreement(plan: str) -> str:
+    found = agreement(kept_run(plan))
+    return table(list(found.columns), found.to_numpy().tolist())
+
+
+@part
+def paper_multilabel() -> str:
+    """The paper's multi-label accuracies beside ours."""
+    return _paper_scores("multilabel", "1-NN")
+
+
+@part
+def paper_multilabel_verdict() -> str:
+    """Which method is best on each multi-label set, in the paper and here."""
+    return _agreement("multilabel")
+
+
+@part
+def paper_singlelabel() -> str:
+    """The paper's single-label accuracies beside ours."""
+    return _paper_scores("singlelabel", kept_run("singlelabel").plan.classifiers[0])
+
+
+@part
+def paper_singlelabel_verdict() -> str:
+    """Which method is best on each single-label set, in the paper and here."""
+    return _agreement("singlelabel")
+
+
+@part
+def paper_splits() -> str:
+    """How far the choice of splits moves the scores."""
+    results = kept_run("splits")
+    frame = results.frame()
+    lines = []
+    for (name, method), rows in frame.groupby(["dataset", "method"], sort=False):
+        means = rows.groupby("repeat")["macro_f1"].mean()
+        lines.append([name, method, *_spread(means)])
+    return table(["data set", "method", "splits", "macro F1", "sd", "lowest", "highest"], lines)
+
+
+def _spread(means: pd.Series[float]) -> list[str]:
+    facts = means.mean(), means.std(), means.min(), means.max()
+    return [str(len(means)), *(f"{fact:.4f}" for fact in facts)]
+
+
+@part
+def datasets() -> str:
+    """What is known about each data set: sizes, where it comes from, its licence."""
+    rows = []
+    for name in manifest_names():
+        about = read_manifest(name)
+        sizes = about.n, about.p, about.K
+        rows.append([f"`{name}`", about.title, *sizes, about.origin, about.licence])
+    return table(["name", "data", "rows", "features", "labels", "where from", "licence"], rows)

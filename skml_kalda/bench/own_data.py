@@ -1,0 +1,74 @@
+"""Files of the user as data sets of a plan."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from skml_kalda.bench.plan import Plan
+
+# What answers "which is best on my data": a baseline, the methods of this package with their
+# defaults, and classifiers that are hard to beat.
+_METHODS = (
+    "none",
+    "PCA",
+    "kaLDA, shrunk",
+    "KernelKaLDA",
+    "KaLDAClassifier",
+    "LogisticRegression",
+    "ExtraTrees",
+)
+_ABOUT = (
+    "Reductions to K − 1 dimensions, followed by MLkNN, and methods that classify by themselves, "
+    "by 5-fold cross-validation. Features have zero mean and unit variance; missing values are "
+    "replaced by means. Thresholds of the tuned F1 are chosen inside the training rows."
+)
+
+
+def describe_files(
+    files: Sequence[str | PathLike[str]],
+    labels: str | int | Sequence[str] | None = None,
+    ignore: Sequence[str] = (),
+) -> dict[str, dict[str, Any]]:
+    """Return the setting `data` of a plan for some files with the same label columns.
+
+    Examples
+    --------
+    >>> from skml_kalda.bench.own_data import describe_files
+    >>> describe_files(["data/mine.csv"], "label_*")
+    {'mine.csv': {'file': 'data/mine.csv', 'labels': 'label_*'}}
+    """
+    given = {"labels": labels, "ignore": list(ignore)}
+    options = {name: value for name, value in given.items() if value not in (None, [])}
+    names = [Path(file).name for file in files]
+    if len(set(names)) < len(names):
+        raise ValueError(f"two files have the same name: {', '.join(map(str, files))}")
+    return {name: {"file": str(file), **options} for name, file in zip(names, files, strict=True)}
+
+
+def options_of(data: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return the options of the command line for data with the same label columns."""
+    first = next(iter(data.values()))
+    labels = first.get("labels")
+    words = ["--data", *(each["file"] for each in data.values())]
+    if labels is not None:
+        words += ["--labels", labels if isinstance(labels, str | int) else ",".join(labels)]
+    if first.get("ignore"):
+        words += ["--ignore", *first["ignore"]]
+    return shlex.join(map(str, words))
+
+
+def own_plan(data: Mapping[str, Mapping[str, Any]]) -> Plan:
+    """Return the plan for data of the user that come without a plan."""
+    return Plan(
+        "-".join(Path(name).stem for name in data)[:60],
+        f"Which method is best on {', '.join(data)}?",
+        _ABOUT,
+        data=data,
+        methods=_METHODS,
+        classifiers=("MLkNN",),
+        thresholds=3,
+    )

@@ -1,0 +1,1 @@
+"""Tables of the user: CSV, TSV, Parquet, NumPy archives and svmlight files."""

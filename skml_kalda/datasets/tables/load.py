@@ -1,0 +1,169 @@
+"""Load a table of the user's own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from sklearn.utils import Bunch
+
+from skml_kalda.datasets.arff.read import load_arff
+from skml_kalda.datasets.arff.table import attribute_names
+from skml_kalda.datasets.errors import TableError
+from skml_kalda.datasets.files import uncompressed_name
+from skml_kalda.datasets.tables.columns import Features, classes_of, indicator_of
+from skml_kalda.datasets.tables.frames import read_frame
+from skml_kalda.datasets.tables.labels import Labels, label_columns
+from skml_kalda.datasets.tables.npz import read_npz
+from skml_kalda.datasets.tables.svmlight import read_svmlight
+
+_FRAMES = (".csv", ".tsv", ".parquet", ".pq")
+_SVMLIGHT = (".svm", ".svmlight", ".libsvm", ".txt")
+SUFFIXES = (".arff", *_FRAMES, ".npz", *_SVMLIGHT)
+
+
+def load_table(
+    path: str | PathLike[str],
+    *,
+    labels: Labels = None,
+    nominal: str = "onehot",
+    ignore: Sequence[str] = (),
+) -> Bunch:
+    r"""Read a multi-label table: ARFF, CSV, TSV, Parquet, NumPy or svmlight.
+
+    Parameters
+    ----------
+    path : path-like
+        The file; its suffix tells what it is. ``.arff``, ``.csv``, ``.tsv`` and the suffixes of
+        svmlight files may be followed by ``.gz``, ``.bz2`` or ``.xz``.
+    labels : str, list of str, int or None, default=None
+        Which columns are labels: names ("a,b" or a list), patterns ("label_*"), or a number, n for
+        the first n and -n for the last n. An ARFF file may have a Mulan XML file instead, and
+        says which by itself if None. svmlight files and NumPy archives with features and labels
+        need none.
+    nominal : {"onehot", "drop"}, default="onehot"
+        Whether columns of words become a column for each word, or are left out.
+    ignore : sequence of str, default=()
+        Columns to leave out, of ARFF, CSV, TSV and Parquet files.
+
+    Returns
+    -------
+    Bunch
+        ``data``, an array or a CSR matrix, in which missing values are NaN. ``target``, an integer
+        array of {0,1} labels; or a 1-D object array of class names if there is one label column.
+        ``feature_names`` and ``target_names``. ``notes``, a list of sentences: what was encoded,
+        left out or is missing.
+
+    Raises
+    ------
+    TableError, ArffError
+        If the file cannot be read, with the file, the line or column and the reason.
+
+    Warns
+    -----
+    UserWarning
+        If a column is left out.
+
+    See Also
+    --------
+    load_arff : All options for ARFF files.
+
+    Notes
+    -----
+    *CSV, TSV, Parquet.* The first line has the names of the columns. Fields are separated by
+    commas, semicolons, tabs or bars, whichever the first line has most of. Labels are 0 and 1,
+    true and false, or yes and no. Empty fields, "?" and what pandas reads as missing are NaN in
+    features; in labels they are an error. Columns of words are encoded as in `load_arff`: those
+    with two words become one column, those with more a column for each word, up to 1000. Left out
+    are columns that identify the rows (words of which 90 % or more differ, or numbers that count
+    the rows), dates, and columns without values.
+
+    *NumPy.* An archive of `numpy.savez` with the arrays X and Y (or data and target), or one
+    matrix of `scipy.sparse.save_npz`, whose first or last columns are labels.
+
+    *svmlight.* Rows ``1,4 3:0.5 17:2``. With a first line that has the numbers of rows, features
+    and labels it is a file of the Extreme Classification Repository, where all count from zero.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from skml_kalda.datasets import load_table
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "pets.csv")
+    ...     _ = path.write_text("weight,coat,is_cat,is_dog\n4.2,long,1,0\n30,short,0,1\n")
+    ...     pets = load_table(path, labels="is_*")
+    >>> pets.feature_names, pets.target_names
+    (['weight', 'coat=short'], ['is_cat', 'is_dog'])
+    >>> pets.target
+    array([[1, 0],
+           [0, 1]])
+    >>> pets.notes
+    ["column 'coat' holds words: one-hot encoded in 1 columns"]
+    """
+    path = Path(path)
+    if nominal not in ("onehot", "drop"):
+        raise ValueError(f'nominal must be "onehot" or "drop", not {nominal!r}')
+    suffix = Path(uncompressed_name(path)).suffix.lower()
+    if suffix not in SUFFIXES:
+        known = ", ".join(SUFFIXES)
+        raise TableError(f"the kind of file is told by its suffix: one of {known}", path=path)
+    if not path.is_file():
+        raise FileNotFoundError(f"there is no file {path}")
+    if suffix == ".arff":
+        return _arff(path, labels, ignore)
+    if suffix in _FRAMES:
+        return _frame(path, labels, nominal, ignore)
+    found = read_npz(path, labels) if suffix == ".npz" else read_svmlight(path)
+    return _bunch(*found)
+
+
+def _arff(path: Path, labels: Labels, ignore: Sequence[str]) -> Bunch:
+    bunch = load_arff(path, labels=_arff_labels(path, labels), ignore=ignore)
+    if bunch.target.ndim == 2 and bunch.target.shape[1] == 1:
+        bunch.target = bunch.target.ravel().astype(str).astype(object)
+        bunch.target_names = sorted(set(bunch.target))
+    bunch.notes = []
+    return bunch
+
+
+def _arff_labels(path: Path, labels: Labels) -> Any:
+    """Return the labels as `load_arff` takes them; patterns become names."""
+    if labels is None or isinstance(labels, int) or str(labels).lower().endswith(".xml"):
+        return labels
+    names = attribute_names(path)
+    return [names[i] for i in label_columns(names, labels, path)]
+
+
+def _frame(path: Path, labels: Labels, nominal: str, ignore: Sequence[str]) -> Bunch:
+    frame = read_frame(path)
+    chosen = label_columns(list(frame.columns), labels, path)
+    features = Features(path, nominal)
+    left = set(label_columns(list(frame.columns), ignore, path)) if ignore else set()
+    for i in range(frame.shape[1]):
+        if i not in left.union(chosen):
+            features.add(frame.iloc[:, i])
+    if len(chosen) == 1:
+        target, names = classes_of(frame.iloc[:, chosen[0]], path)
+    else:
+        target = indicator_of(frame.iloc[:, chosen], path)
+        names = [str(frame.columns[i]) for i in chosen]
+    return _bunch(features.finish(), target, names, features.names, features.notes)
+
+
+def _bunch(
+    data: Any,
+    target: Any,
+    target_names: list[str],
+    feature_names: list[str] | None = None,
+    notes: Sequence[str] = (),
+) -> Bunch:
+    return Bunch(
+        data=data,
+        target=target,
+        feature_names=feature_names or [str(number) for number in range(data.shape[1])],
+        target_names=target_names,
+        notes=list(notes),
+    )

@@ -1,0 +1,223 @@
+"""The user's own data and methods, from the command line and from a plan."""
+
+import json
+import sys
+import tomllib
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn import metrics
+from sklearn.datasets import make_multilabel_classification
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import KFold
+from sklearn.preprocessing import StandardScaler
+
+from skml_kalda import __version__
+from skml_kalda.bench import read_results, run
+from skml_kalda.bench.cli import _with_command, main
+from skml_kalda.bench.methods import make_estimator
+from skml_kalda.bench.own_data import describe_files, own_plan
+from skml_kalda.bench.plan import Plan, read_plan
+from skml_kalda.cli import main as command
+
+OWN = """
+from sklearn.decomposition import PCA
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler
+
+ready = make_pipeline(MinMaxScaler(), PCA(2))
+classifier = make_pipeline(MinMaxScaler(), GaussianNB())
+
+
+class Mine(PCA):
+    pass
+
+
+class NeedsMore(PCA):
+    def __init__(self, size):
+        self.size = size
+
+
+number = 3
+"""
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """A folder with a table and a module of the user, as the current one."""
+    X, Y = make_multilabel_classification(60, 6, n_classes=4, random_state=0)
+    frame = pd.DataFrame(X, columns=[f"x{i}" for i in range(6)])
+    frame["size"] = np.where(X[:, 0] > 3, "big", "small")
+    frame.iloc[5, 1] = np.nan
+    frame[[f"label_{i}" for i in range(4)]] = Y
+    frame.to_csv(tmp_path / "mine.csv", index=False)
+    (tmp_path / "own_methods.py").write_text(OWN)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    yield tmp_path
+    sys.modules.pop("own_methods", None)
+
+
+def bench(*arguments):
+    return command(["bench", *arguments, "--jobs", "1", "--folds", "2"])
+
+
+OPTIONS = ["--data", "mine.csv", "--labels", "label_*"]
+
+
+def test_the_command_compares_methods_on_a_table(here, capsys):
+    methods = ["none", "kaLDA", "KernelKaLDA", "KaLDAClassifier", "LogisticRegression"]
+    assert bench(*OPTIONS, "--methods", *methods) == 0
+    shown = capsys.readouterr().out
+    for text in (
+        "Which method is best on mine.csv?: 10 cells",
+        "mine.csv: 60 rows, 7 features, 4 labels",
+        "column 'size' holds words: one-hot encoded in 1 columns",
+        "1 of 420 values are missing",
+        "[10/10]",
+    ):
+        assert text in shown
+    folder = here / "bench-results" / "mine"
+    assert shown.rstrip().splitlines()[-1].startswith("report: bench-results/mine/report.html")
+    results = read_results(folder)
+    assert len(results.ok) == 10
+    assert results.data["mine.csv"]["features"] == 7
+    again = results.plan.command()
+    assert "run --data mine.csv --labels 'label_*' --methods none kaLDA" in again
+    page = (folder / "report.html").read_text("utf-8")
+    assert "<title>Which method is best on mine.csv?" in page
+    assert "the paper" not in page
+
+
+def test_scores_on_a_table_are_those_of_a_plain_loop(here):
+    plan = own_plan(describe_files(["mine.csv"], -4)).changed(
+        methods=("LogisticRegression",), folds=3, thresholds=0
+    )
+    rows = run(plan, here / "out").ok
+    frame = pd.read_csv("mine.csv")
+    X = frame.iloc[:, :7].assign(size=frame["size"] == "small").to_numpy(float)
+    Y = frame.iloc[:, 7:].to_numpy()
+    for row, (train, test) in zip(
+        rows, KFold(3, shuffle=True, random_state=0).split(X), strict=True
+    ):
+        imputer = SimpleImputer().fit(X[train])
+        scaler = StandardScaler().fit(imputer.transform(X[train]))
+        A, B = (scaler.transform(imputer.transform(X[part])) for part in (train, test))
+        predicted = np.column_stack([_fitted(A, Y[train][:, k]).predict(B) for k in range(4)])
+        assert row["scores"]["micro_f1"] == pytest.approx(
+            metrics.f1_score(Y[test], predicted, average="micro"), abs=1e-12
+        )
+
+
+def _fitted(A, y):
+    return LogisticRegression(max_iter=1000).fit(A, y)
+
+
+def test_a_changed_file_or_other_labels_are_measured_again(here):
+    arguments = [*OPTIONS, "--methods", "none", "--output", "out"]
+    assert bench(*arguments) == 0
+    first = read_results("out").ok
+    assert bench(*arguments) == 0
+    assert [row["sha256"] for row in read_results("out").ok] == [row["sha256"] for row in first]
+    assert Path("out/results.jsonl").read_text().count('"status": "ok"') == 2
+    assert bench(*["-4" if each == "label_*" else each for each in arguments]) == 0
+    assert Path("out/results.jsonl").read_text().count('"status": "ok"') == 4
+    text = Path("mine.csv").read_text()
+    Path("mine.csv").write_text(text + text.splitlines()[-1] + "\n")
+    assert bench(*arguments) == 0
+    assert Path("out/results.jsonl").read_text().count('"status": "ok"') == 6
+
+
+def test_a_plan_may_name_files_beside_it(here, monkeypatch):
+    (here / "deep").mkdir()
+    (here / "deep" / "plan.toml").write_text(
+        'methods = ["none"]\n[data.mine]\nfile = "../mine.csv"\nlabels = "label_*"\n'
+    )
+    plan = read_plan("deep/plan.toml")
+    assert plan.datasets == ("mine",)
+    assert Path(plan.data["mine"]["file"]).resolve() == (here / "mine.csv").resolve()
+    assert len(run(plan, here / "out").ok) == 5
+    saved = json.loads(Path("out/results.jsonl").read_text().splitlines()[0])["plan"]
+    assert Plan.of(saved) == plan
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (["--data", "nowhere.csv", "--labels", "3"], "there is no file nowhere.csv"),
+        (["--data", "mine.csv"], "mine.csv: which columns are labels?"),
+        (["--data", "mine.csv", "--labels", "lable_*"], "mine.csv: no column is called 'lable_*'"),
+        (["--labels", "3"], "--labels and --ignore are for a file"),
+        (["--data", "mine.csv", "a/mine.csv", "--labels", "3"], "two files have the same name"),
+        ([*OPTIONS, "--methods", "no_such:Thing"], "cannot be imported: No module named 'no_such'"),
+        ([*OPTIONS, "--methods", "own_methods:Thing"], "has no attribute 'Thing'"),
+        ([*OPTIONS, "--methods", "own_methods:number"], "'own_methods:number' is no estimator"),
+        ([*OPTIONS, "--methods", "own_methods:NeedsMore"], "cannot be made without arguments"),
+        ([*OPTIONS, "--methods", "OPLS{ridge: 1}"], "parameters must be JSON"),
+        ([*OPTIONS, "--methods", 'OPLS{"rigde": 1}'], "Invalid parameter 'rigde'"),
+        ([*OPTIONS, "--methods", 'OLPS{"ridge": 1}'], "did you mean 'OPLS'?"),
+    ],
+)
+def test_what_is_wrong_is_one_error_before_anything_is_written(here, arguments, reason, capsys):
+    assert bench(*arguments) == 2
+    (message,) = capsys.readouterr().err.splitlines()[:1]
+    assert message.startswith("error: ")
+    assert reason in message
+    assert not Path("bench-results").exists()
+
+
+def test_methods_of_the_user_by_module_and_name(here):
+    methods = (
+        "own_methods:Mine", "own_methods:ready", "own_methods:classifier", 'OPLS{"ridge": 1}',
+        "sklearn.tree:DecisionTreeClassifier",
+    )  # fmt: skip
+    plan = own_plan(describe_files(["mine.csv"], "label_*")).changed(methods=methods, folds=2)
+    results = run(plan, here / "out")
+    assert results.failed == []
+    found = {row["method"]: (row["classifier"], row["n_components"]) for row in results.ok}
+    assert found == {
+        "own_methods:Mine": ("MLkNN", 3),
+        "own_methods:ready": ("MLkNN", 2),
+        "own_methods:classifier": ("itself", 7),
+        'OPLS{"ridge": 1}': ("MLkNN", 3),
+        "sklearn.tree:DecisionTreeClassifier": ("itself", 7),
+    }
+    assert make_estimator('OPLS{"ridge": 1}', plan.parameters['OPLS{"ridge": 1}'], 3, 0).ridge == 1
+    assert "'OPLS{\"ridge\": 1}'" in plan.command()
+
+
+def test_failures_are_told_once_with_their_number(here, capsys):
+    assert bench(*OPTIONS, "--methods", 'PCA{"n_components": 99}', "none") == 1
+    shown = capsys.readouterr().out
+    assert shown.count("failed: mine.csv, PCA") == 1
+    assert "2 × mine.csv, PCA" in shown
+
+
+def test_options_may_come_before_the_command():
+    assert _with_command(["--jobs", "2", "run", "quick", "--k", "3"]) == [
+        "run", "quick", "--jobs", "2", "--k", "3",
+    ]  # fmt: skip
+    assert _with_command(["--output", "run"]) == ["run", "--output", "run"]
+    assert _with_command(["report", "a", "b"]) == ["report", "a", "b"]
+    assert _with_command([]) == ["run"]
+
+
+def test_one_command_for_bench_and_data(capsys):
+    scripts = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())
+    assert scripts["project"]["scripts"] == {"skml-kalda": "skml_kalda.cli:main"}
+    for words in (["--version"], ["bench", "--version"], ["data", "--version"]):
+        assert command(words) == 0
+        assert capsys.readouterr().out == f"skml-kalda {__version__}\n"
+    assert command(["data", "list", "--data-home", "nowhere"]) == 0
+    shown = capsys.readouterr().out
+    assert "absent: put barcelona.arff into the data home" in shown
+    assert "to fetch: fetch bibtex" in shown
+    assert command(["bench", "list"]) == 0
+    assert "LogisticRegression" in capsys.readouterr().out
+    assert command([]) == 0
+    assert command(["bnech"]) == 2
+    assert main(["list"]) == 0

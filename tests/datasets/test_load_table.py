@@ -1,0 +1,232 @@
+"""Tables of the user: what is read, what is left out and told, and where a wrong file is wrong."""
+
+import gzip
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.datasets import dump_svmlight_file
+
+from skml_kalda.datasets import TableError, load_table, save_arff
+from skml_kalda.datasets.tables.labels import parse_labels
+from tests.conftest import made, without
+
+LABELS = ["label_a", "label_b", "label_c"]
+
+
+def frame(n=12):
+    rng = np.random.default_rng(0)
+    Y = (rng.random((n, 3)) < 0.5).astype(int)
+    Y[:3] = np.eye(3)
+    X = pd.DataFrame(rng.normal(size=(n, 2)).round(3), columns=["x", "y"])
+    return pd.concat([X, pd.DataFrame(Y, columns=LABELS)], axis=1)
+
+
+WRITE = {
+    "mine.csv": lambda f, path: f.to_csv(path, index=False),
+    "semicolons.csv": lambda f, path: f.to_csv(path, index=False, sep=";"),
+    "bom.csv": lambda f, path: f.to_csv(path, index=False, encoding="utf-8-sig"),
+    "mine.tsv": lambda f, path: f.to_csv(path, index=False, sep="\t"),
+    "mine.csv.gz": lambda f, path: f.to_csv(path, index=False),
+    "mine.parquet": lambda f, path: f.to_parquet(path),
+    "mine.arff": lambda f, path: save_arff(
+        path, f.iloc[:, :2].to_numpy(), f[LABELS].to_numpy(),
+        feature_names=["x", "y"], target_names=LABELS,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WRITE)
+@pytest.mark.parametrize("labels", ["label_*", LABELS, "label_a,label_b, label_c"])
+def test_every_kind_of_file_gives_the_same_data(name, labels, tmp_path):
+    WRITE[name](frame(), tmp_path / name)
+    table = load_table(tmp_path / name, labels=labels)
+    assert np.allclose(table.data, frame()[["x", "y"]])
+    assert (table.target == frame()[LABELS].to_numpy()).all()
+    assert table.feature_names == ["x", "y"]
+    assert table.target_names == LABELS
+    assert table.notes == []
+
+
+@pytest.mark.parametrize(("labels", "found"), [(-3, LABELS), (2, ["x", "y"]), ("label_c,x", None)])
+def test_labels_by_number_and_in_the_order_of_their_names(labels, found, tmp_path):
+    binary = frame().assign(x=0, y=1)
+    binary.loc[0, ["x", "y"]] = [1, 0]
+    binary.to_csv(tmp_path / "t.csv", index=False)
+    assert load_table(tmp_path / "t.csv", labels=labels).target_names == found or ["label_c", "x"]
+    assert parse_labels("-3") == -3
+    assert parse_labels("x3") == "x3"
+
+
+def test_words_are_encoded_and_what_describes_no_row_is_left_out(tmp_path):
+    whole = frame().assign(
+        color=["red", "green", "blue", None] * 3,
+        big=["yes", "no"] * 6,
+        name=[f"row {i}" for i in range(12)],
+        number=range(100, 112),
+        empty=None,
+        when=pd.date_range("2024-01-01", periods=12),
+    )
+    whole.to_parquet(tmp_path / "t.parquet")
+    with pytest.warns(UserWarning, match="left out") as caught:
+        table = load_table(tmp_path / "t.parquet", labels="label_*")
+    assert table.feature_names == ["x", "y", "color=blue", "color=green", "color=red", "big=yes"]
+    assert table.data[0, 2:].tolist() == [0, 0, 1, 1]
+    assert np.isnan(table.data[3, 2:5]).all()
+    reasons = {
+        "name": "it identifies the rows: it has 12 different values in 12 rows",
+        "number": "it numbers the rows",
+        "empty": "it has no values",
+        "when": "it holds dates or times",
+    }
+    told = [f"column {name!r} is left out because {why}" for name, why in reasons.items()]
+    assert set(told) < set(table.notes)
+    assert "column 'color' holds words: one-hot encoded in 3 columns" in table.notes
+    assert "9 of 72 values are missing" in table.notes
+    assert len(caught) == 4
+    with pytest.warns(UserWarning, match="'color' is left out because it holds words"):
+        dropped = load_table(tmp_path / "t.parquet", labels="label_*", nominal="drop")
+    assert dropped.feature_names == ["x", "y"]
+    ignored = load_table(
+        tmp_path / "t.parquet", labels="label_*", ignore=["name", "number", "empty", "when"]
+    )
+    assert ignored.feature_names == table.feature_names
+
+
+def test_one_label_column_is_a_class(tmp_path):
+    classes = np.array(["cat", "dog", "cow"] * 4)
+    frame().assign(kind=classes, code=[3.0, 1.0, 2.0] * 4).to_csv(tmp_path / "t.csv", index=False)
+    table = load_table(tmp_path / "t.csv", labels="kind")
+    assert (table.target == classes).all()
+    assert table.target_names == ["cat", "cow", "dog"]
+    assert load_table(tmp_path / "t.csv", labels="code").target_names == ["1", "2", "3"]
+
+
+@pytest.mark.parametrize("value", [("True", "False"), ("yes", "no"), ("1.0", "0.0"), ("1", "0")])
+def test_labels_may_be_words_for_one_and_zero(value, tmp_path):
+    words = frame()
+    words[LABELS] = np.where(words[LABELS] > 0, *value)
+    words.to_csv(tmp_path / "t.csv", index=False)
+    assert (load_table(tmp_path / "t.csv", labels=-3).target == frame()[LABELS].to_numpy()).all()
+
+
+WRONG = {
+    "x,x,l,m\n1,2,0,1\n": "line 1: 2 columns are called 'x'",
+    "1,2,0,1\n3,4,1,0\n": "line 1: the first line should name the columns, but it has numbers",
+    "": "line 1: the first line should name the columns",
+    "x,l,m\n": "the table has no rows",
+    "x,l,m\n1,0,1\n2,0\n": "line 3: 2 fields, but the header has 3",
+    "x,l,m\n1,0,1,7\n2,0,1,7\n": "line 2: 4 fields, but the header has 3",
+    "x,l,m\n1,0,1\n2,0,1,7\n": "line 3: 4 fields, but the header has 3",
+    "x,l,m\n1,0,1\n\n2,0,3\n": "line 4: label 'm': '3' is neither 0 nor 1",
+    "x,l,m\n1,0,1\n2,,1\n": "line 3: label 'l' has no value",
+    "x,l,m\n1,0,1\n2,1,1\nabc,0,1\n": "line 4: column 'x': 'abc' is not a number",
+    "x,l,m\n1,0,1\ninf,0,1\n": "line 3: column 'x': inf is not finite",
+    'x,n,l,m\n1,"a\nb",0,1\n2,c,0,2\n': "line 4: label 'm': '2' is neither 0 nor 1",
+    "l,m\n1,0\n": "every column is a label: no feature is left",
+    "x,l1,m\n1,0,1\n": "no column is called 'l', as labels asks; did you mean 'l1'? (columns: x,",
+}
+
+
+@pytest.mark.parametrize("text", WRONG)
+def test_a_wrong_file_is_one_error_with_its_line_or_column(text, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text(text)
+    with pytest.raises(TableError) as caught:
+        load_table(path, labels="l,m")
+    assert str(caught.value).startswith(str(path))
+    assert WRONG[text] in str(caught.value)
+
+
+def test_files_that_are_something_else(tmp_path):
+    for name in ("t.parquet", "t.npz", "t.svm"):
+        (tmp_path / name).write_bytes(b"\x00\xff nothing \x93")
+        with pytest.raises(TableError, match=name):
+            load_table(tmp_path / name, labels=-1)
+    (tmp_path / "t.csv").write_bytes("x,l,m\né,0,1\n".encode("latin-1"))
+    with pytest.raises(TableError, match="no text in UTF-8"):
+        load_table(tmp_path / "t.csv", labels=-2)
+    with pytest.raises(TableError, match=r"one of \.arff, \.csv"):
+        load_table(tmp_path / "t.xlsx")
+    with pytest.raises(FileNotFoundError, match=r"there is no file .*nowhere\.csv"):
+        load_table(tmp_path / "nowhere.csv")
+    with pytest.raises(ValueError, match='nominal must be "onehot" or "drop"'):
+        load_table(tmp_path / "t.csv", nominal="oneht")
+
+
+@pytest.mark.parametrize("labels", [None, 0, 9, ""])
+def test_labels_must_be_named(labels, tmp_path):
+    frame().to_csv(tmp_path / "t.csv", index=False)
+    with pytest.raises(TableError, match=r"which columns are labels|labels asked for, 5 columns"):
+        load_table(tmp_path / "t.csv", labels=labels)
+
+
+def test_svmlight_files_are_those_of_scikit_learn(tmp_path):
+    X, Y = made(20, 5, 3)
+    Y[4] = 0
+    dump_svmlight_file(X, sparse.csr_matrix(Y), str(tmp_path / "t.svm"), multilabel=True)
+    table = load_table(tmp_path / "t.svm")
+    assert np.allclose(table.data.toarray(), X)
+    assert (table.target == Y).all()
+    assert table.target_names == ["0", "1", "2"]
+    classes = np.array([2, 5] * 10)
+    dump_svmlight_file(X, classes, str(tmp_path / "one.svm"))
+    assert (load_table(tmp_path / "one.svm").target == classes.astype(str)).all()
+
+
+def test_files_of_the_extreme_classification_repository(tmp_path):
+    text = b"3 6 4\n0,3 0:1.5 5:2\n 1:0.25\n2 4:1e-3\n"
+    with gzip.open(tmp_path / "t.txt.gz", "wb") as stream:
+        stream.write(text)
+    table = load_table(tmp_path / "t.txt.gz")
+    expected = np.zeros((3, 6))
+    expected[[0, 0, 1, 2], [0, 5, 1, 4]] = [1.5, 2, 0.25, 1e-3]
+    assert np.allclose(table.data.toarray(), expected)
+    assert table.target.tolist() == [[1, 0, 0, 1], [0, 0, 0, 0], [0, 0, 1, 0]]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (b"3 6 4\n0 0:1\n1 1:1\n", "the first line says 3 rows, and 2 follow"),
+        (b"2 6 4\n0 0:1\n7 1:1\n", "label 7 is not one of the 4"),
+        (b"2 6 4\n0 0:1\n1 1:one\n", "line 3: no row of labels and feature:value pairs: '1 1:one'"),
+        (b"1,2 1:1\nx 1:1\n", "line 2: no row of labels"),
+        (b"2 3 4\n 0:1\n 1:1\n", "no row has a label"),
+    ],
+)
+def test_a_wrong_svmlight_file_is_named_by_its_line(text, message, tmp_path):
+    (tmp_path / "t.svm").write_bytes(text)
+    with pytest.raises(TableError) as caught:
+        load_table(tmp_path / "t.svm")
+    assert message in str(caught.value)
+
+
+def test_numpy_archives(tmp_path):
+    X, Y = made(20, 5, 3)
+    np.savez(tmp_path / "t.npz", X=X, Y=Y)
+    sparse.save_npz(tmp_path / "s.npz", sparse.csr_array(np.hstack([X, Y])))
+    for name, labels in {"t.npz": None, "s.npz": -3}.items():
+        table = load_table(tmp_path / name, labels=labels)
+        data = table.data.toarray() if sparse.issparse(table.data) else table.data
+        assert np.allclose(data, X)
+        assert (table.target == Y).all()
+    with pytest.raises(TableError, match="labels must be a number"):
+        load_table(tmp_path / "s.npz", labels="label_*")
+    np.savez(tmp_path / "t.npz", features=X, other=Y)
+    with pytest.raises(TableError, match="no array of labels: one of Y, y, target, labels"):
+        load_table(tmp_path / "t.npz")
+    np.savez(tmp_path / "t.npz", X=X, Y=Y[:5])
+    with pytest.raises(TableError, match=r"shape \(20, 5\), and the labels \(5, 3\)"):
+        load_table(tmp_path / "t.npz")
+    np.savez(tmp_path / "t.npz", X=X, Y=Y * 2)
+    with pytest.raises(TableError, match="is 2, neither 0 nor 1"):
+        load_table(tmp_path / "t.npz")
+
+
+def test_pandas_is_named_where_it_is_missing(tmp_path, monkeypatch):
+    frame().to_csv(tmp_path / "t.csv", index=False)
+    without("pandas", monkeypatch)
+    with pytest.raises(ImportError, match=r"load_table needs pandas: pip install"):
+        load_table(tmp_path / "t.csv", labels=-3)
