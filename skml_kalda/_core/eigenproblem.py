@@ -14,7 +14,8 @@ from scipy import linalg
 
 from skml_kalda._core.arrays import Array
 from skml_kalda._core.orthonormal import orthonormal, resolve_ties
-from skml_kalda._core.scatter import Scatter
+from skml_kalda._core.scatter import AnyScatter, ImplicitScatter, Scatter, SpectralScatter
+from skml_kalda._core.scatter.base import RANK_RTOL
 from skml_kalda._core.symmetric import RANGE_RTOL, positive_eigenpairs
 
 Normalization: TypeAlias = Literal["B", "within", "unit", "sqrt_eig", "qr"]
@@ -33,7 +34,7 @@ class Eigenpairs(NamedTuple):
         return Eigenpairs(self.values[:k], self.vectors[:, :k])
 
 
-def generalized_eigenpairs(scatter: Scatter, L: Array, ridge: float) -> Eigenpairs:
+def generalized_eigenpairs(scatter: AnyScatter, L: Array, ridge: float) -> Eigenpairs:
     """Solve A g = λ B g for B = S_t + γI, on the range of S_t.
 
     Parameters
@@ -46,11 +47,34 @@ def generalized_eigenpairs(scatter: Scatter, L: Array, ridge: float) -> Eigenpai
         γ ≥ 0.
     """
     L = L @ varying(L.T @ scatter.label_scatter @ L)
+    values, G = (
+        _exact(scatter, L, ridge) if scatter.has_spectrum else _best_within(scatter, L, ridge)
+    )
+    return Eigenpairs(values, resolve_ties(values, G, -G, values.max(initial=0.0)))
+
+
+def _exact(scatter: SpectralScatter, L: Array, ridge: float) -> Eigenpairs:
     R = scatter.ridge_weights(L, ridge)
     T = L.T @ (scatter.cross.T @ R)
-    values, Q = positive_eigenpairs((T + T.T) / 2, scatter.rank_rtol)
-    G = (R @ Q) / np.sqrt(values)
-    return Eigenpairs(values, resolve_ties(values, G, -G, values.max(initial=0.0)))
+    values, Q = positive_eigenpairs((T + T.T) / 2, RANK_RTOL)
+    return Eigenpairs(values, (R @ Q) / np.sqrt(values))
+
+
+def _best_within(scatter: ImplicitScatter, L: Array, ridge: float) -> Eigenpairs:
+    """Return the eigenpairs within the span of an R that is known to a tolerance.
+
+    Their eigenvalues are right to the square of that tolerance, and G is B-orthonormal.
+    """
+    span = scatter.ridge_span(L, ridge)
+    left, singular, _ = linalg.svd(span.cross)
+    # Fᵀ maps to zero what F does, to rounding: R does so only to the tolerance.
+    Q = left[:, singular > 10 * RANK_RTOL * singular.max(initial=0.0)]
+    gram = Q.T @ span.gram @ Q
+    scale = 1 / np.sqrt(gram.diagonal())
+    lengths, axes = positive_eigenpairs(scale[:, None] * gram * scale, RANK_RTOL)
+    Q = Q @ (scale[:, None] * axes / np.sqrt(lengths))
+    _, singular, right = linalg.svd(span.cross @ Q, full_matrices=False)
+    return Eigenpairs(singular**2, span.lift(Q @ right.T))
 
 
 def orthonormal_eigenpairs(scatter: Scatter, L: Array) -> Eigenpairs:

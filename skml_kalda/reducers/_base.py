@@ -15,8 +15,9 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from skml_kalda._core.arrays import Array, check_columns, floating, projected
 from skml_kalda._core.dask import batch_of_blocks, is_dask
 from skml_kalda._core.labels import Weighted, occupied_columns, omega_weighted, row_weighted
-from skml_kalda._core.orthonormal import with_signs
+from skml_kalda._core.orthonormal import signs
 from skml_kalda._core.scatter import AnyScatter, MomentScatter, Scatter, scatter_of
+from skml_kalda._core.scatter.base import TOL
 from skml_kalda._core.shrinkage import relative_ridge
 from skml_kalda._core.streams import Batch, Results, Rows
 from skml_kalda.reducers._streamed import Fitted, SupervisedReducer
@@ -47,6 +48,8 @@ class BaseReducer(SupervisedReducer):
 
     components_ = Fitted[Array]()
     mean_ = Fitted[Array]()
+    tol: float = TOL
+    """Accuracy of what is solved for by iteration."""
     _reads_blocks = True
 
     @abstractmethod
@@ -116,10 +119,12 @@ class BaseReducer(SupervisedReducer):
         check_squares(scatter, getattr(self, "feature_names_in_", None))
         if scatter.is_constant:
             raise no_direction(type(self).__name__, RANK_OF_DATA)
-        scatter = replace(scatter.cleaned(), rows_once=self._counts_rows_once)
+        scatter = replace(scatter.cleaned(), rows_once=self._counts_rows_once, tol=self.tol)
         G, attributes = self._directions(scatter)
+        components = np.array(G.T, dtype=dtype, order="C")
+        components *= signs(G).astype(dtype)[:, None]
         return {
-            "components_": np.ascontiguousarray(with_signs(G).T, dtype=dtype),
+            "components_": components,
             "mean_": scatter.mean.astype(dtype),
             "classes_": classes,
             **attributes,

@@ -9,9 +9,16 @@ import numpy as np
 from skml_kalda._core.arrays import Array
 from skml_kalda._core.eigenproblem import Normalization
 from skml_kalda._core.scatter import AnyScatter
+from skml_kalda._core.scatter.base import TOL
 from skml_kalda._core.symmetric import positive_eigenpairs
 from skml_kalda.reducers._base import RANK_OF_COVARIANCE
-from skml_kalda.reducers._families.generalized import NORMALIZE, PENALTY, RIDGE, GeneralizedReducer
+from skml_kalda.reducers._families.generalized import (
+    NORMALIZE,
+    PENALTY,
+    RIDGE,
+    TOLERANCE,
+    GeneralizedReducer,
+)
 
 
 class CCA(GeneralizedReducer):
@@ -44,6 +51,9 @@ class CCA(GeneralizedReducer):
         unit variance apart from the ridge. "within": unit variance of the part that the labels
         do not explain. "unit": directions of unit length. "sqrt_eig": "B" times the canonical
         correlation. "qr": orthonormal directions.
+    tol : float, default=1e-4
+        Accuracy on large sparse X, where the method iterates: about the largest angle between
+        the directions and the exact ones. It has no effect where the solution is direct.
 
     Attributes
     ----------
@@ -94,6 +104,7 @@ class CCA(GeneralizedReducer):
         "ridge": RIDGE,
         "label_ridge": PENALTY,
         "normalize": NORMALIZE,
+        "tol": TOLERANCE,
     }
 
     @property
@@ -109,11 +120,13 @@ class CCA(GeneralizedReducer):
         ridge: float | Literal["auto"] = "auto",
         label_ridge: float = 1e-4,
         normalize: Normalization = "sqrt_eig",
+        tol: float = TOL,
     ) -> None:
         self.n_components = n_components
         self.ridge = ridge
         self.label_ridge = label_ridge
         self.normalize = normalize
+        self.tol = tol
 
     def _label_side(self, scatter: AnyScatter) -> Array:
         # L Lᵀ = (YᵀY + γ_y I)⁻¹ on the range of YᵀY

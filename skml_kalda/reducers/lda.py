@@ -5,7 +5,13 @@ from __future__ import annotations
 from typing import Any, ClassVar, Literal
 
 from skml_kalda._core.eigenproblem import Normalization
-from skml_kalda.reducers._families.generalized import NORMALIZE, RIDGE, GeneralizedReducer
+from skml_kalda._core.scatter.base import TOL
+from skml_kalda.reducers._families.generalized import (
+    NORMALIZE,
+    RIDGE,
+    TOLERANCE,
+    GeneralizedReducer,
+)
 
 
 class LDA(GeneralizedReducer):
@@ -33,6 +39,9 @@ class LDA(GeneralizedReducer):
         scikit-learn. "unit": directions of unit length. "sqrt_eig": variance
         :math:`\lambda`, which favours directions that separate the classes well. "qr": orthonormal
         directions.
+    tol : float, default=1e-4
+        Accuracy on large sparse X, where the method iterates: about the largest angle between
+        the directions and the exact ones. It has no effect where the solution is direct.
 
     Attributes
     ----------
@@ -84,6 +93,7 @@ class LDA(GeneralizedReducer):
         **GeneralizedReducer._parameter_constraints,
         "ridge": RIDGE,
         "normalize": NORMALIZE,
+        "tol": TOLERANCE,
     }
 
     def __init__(
@@ -92,7 +102,9 @@ class LDA(GeneralizedReducer):
         *,
         ridge: float | Literal["auto"] = "auto",
         normalize: Normalization = "sqrt_eig",
+        tol: float = TOL,
     ) -> None:
         self.n_components = n_components
         self.ridge = ridge
         self.normalize = normalize
+        self.tol = tol

@@ -20,8 +20,9 @@ from skml_kalda._core.eigenproblem import (
 )
 from skml_kalda._core.labels import Weighted
 from skml_kalda._core.scatter import AnyScatter
+from skml_kalda._core.scatter.base import TOL
 from skml_kalda._core.symmetric import positive_eigenpairs
-from skml_kalda.reducers._families.generalized import NORMALIZE_WHOLE, GeneralizedReducer
+from skml_kalda.reducers._families.generalized import NORMALIZE_WHOLE, TOLERANCE, GeneralizedReducer
 
 
 class MDDM(GeneralizedReducer):
@@ -54,6 +55,9 @@ class MDDM(GeneralizedReducer):
         Scale of the directions. "B": the constraint above, for "f" with n I in place of I.
         "unit": directions of unit length. "sqrt_eig": "B" times :math:`\sqrt\lambda`. "qr":
         orthonormal directions. For "p" all except "sqrt_eig" are the same.
+    tol : float, default=1e-4
+        Accuracy on large sparse X, where the method iterates: about the largest angle between
+        the directions and the exact ones. It has no effect where the solution is direct.
 
     Attributes
     ----------
@@ -106,6 +110,7 @@ class MDDM(GeneralizedReducer):
         "mu": [Interval(Real, 0, 1, closed="both")],
         "label_kernel": [StrOptions({"linear"}), callable, "array-like"],
         "normalize": NORMALIZE_WHOLE,
+        "tol": TOLERANCE,
     }
 
     @property
@@ -122,12 +127,14 @@ class MDDM(GeneralizedReducer):
         mu: float = 0.5,
         label_kernel: Literal["linear"] | Callable[[Array], Array] | Array = "linear",
         normalize: Normalization = "B",
+        tol: float = TOL,
     ) -> None:
         self.n_components = n_components
         self.projection = projection
         self.mu = mu
         self.label_kernel = label_kernel
         self.normalize = normalize
+        self.tol = tol
 
     def _needs_all_rows(self) -> str | None:
         return None if self._is_linear() else "a label kernel needs all rows at once."

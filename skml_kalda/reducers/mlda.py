@@ -11,7 +11,13 @@ from sklearn.utils._param_validation import StrOptions
 from skml_kalda._core.arrays import Array
 from skml_kalda._core.eigenproblem import Normalization
 from skml_kalda._core.labels import Weighted, omega_weighted, row_shares
-from skml_kalda.reducers._families.generalized import NORMALIZE, RIDGE, GeneralizedReducer
+from skml_kalda._core.scatter.base import TOL
+from skml_kalda.reducers._families.generalized import (
+    NORMALIZE,
+    RIDGE,
+    TOLERANCE,
+    GeneralizedReducer,
+)
 from skml_kalda.reducers._families.label_weights import correlation, dependence, fuzzy
 
 
@@ -53,6 +59,9 @@ class MLDA(GeneralizedReducer):
         is unit variance apart from the ridge. "within": the same with :math:`S_t - S_b`. "unit":
         directions of unit length. "sqrt_eig": "B" times :math:`\sqrt\lambda`. "qr":
         orthonormal directions.
+    tol : float, default=1e-4
+        Accuracy on large sparse X, where the method iterates: about the largest angle between
+        the directions and the exact ones. It has no effect where the solution is direct.
     random_state : int, RandomState instance or None, default=None
         Determines the order in which "dependence" visits the rows. Other weights ignore it.
 
@@ -115,6 +124,7 @@ class MLDA(GeneralizedReducer):
         "weights": [StrOptions({"binary", "entropy", "correlation", "fuzzy", "dependence"})],
         "ridge": RIDGE,
         "normalize": NORMALIZE,
+        "tol": TOLERANCE,
         "random_state": ["random_state"],
     }
 
@@ -125,12 +135,14 @@ class MLDA(GeneralizedReducer):
         weights: Literal["binary", "entropy", "correlation", "fuzzy", "dependence"] = "binary",
         ridge: float | Literal["auto"] = "auto",
         normalize: Normalization = "sqrt_eig",
+        tol: float = TOL,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_components = n_components
         self.weights = weights
         self.ridge = ridge
         self.normalize = normalize
+        self.tol = tol
         self.random_state = random_state
 
     def _needs_all_rows(self) -> str | None:

@@ -8,10 +8,10 @@ from skml_kalda._core.arrays import Array
 from skml_kalda._core.eigenproblem import regression_weights
 from skml_kalda._core.orthonormal import orthonormal
 from skml_kalda._core.scatter import AnyScatter
-from skml_kalda._core.scatter.base import RANK_RTOL
+from skml_kalda._core.scatter.base import RANK_RTOL, TOL
 from skml_kalda._core.symmetric import positive_eigenpairs
 from skml_kalda.reducers._base import RANK_OF_COVARIANCE, BaseReducer, Directions
-from skml_kalda.reducers._families.generalized import PENALTY
+from skml_kalda.reducers._families.generalized import PENALTY, TOLERANCE
 from skml_kalda.reducers._streamed import Fitted
 
 
@@ -34,6 +34,9 @@ class MLLS(BaseReducer):
         Penalty on the weights outside the subspace.
     beta : float, default=1.0
         Penalty on all weights.
+    tol : float, default=1e-4
+        Accuracy on large sparse X, where the method iterates: about the largest angle between
+        the directions and the exact ones. It has no effect where the solution is direct.
 
     Attributes
     ----------
@@ -87,6 +90,7 @@ class MLLS(BaseReducer):
         **BaseReducer._parameter_constraints,
         "alpha": PENALTY,
         "beta": PENALTY,
+        "tol": TOLERANCE,
     }
 
     @property
@@ -94,11 +98,17 @@ class MLLS(BaseReducer):
         return True
 
     def __init__(
-        self, n_components: int | None = None, *, alpha: float = 1.0, beta: float = 1.0
+        self,
+        n_components: int | None = None,
+        *,
+        alpha: float = 1.0,
+        beta: float = 1.0,
+        tol: float = TOL,
     ) -> None:
         self.n_components = n_components
         self.alpha = alpha
         self.beta = beta
+        self.tol = tol
 
     def _directions(self, scatter: AnyScatter) -> Directions:
         n = scatter.weight

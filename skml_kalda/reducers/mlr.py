@@ -10,9 +10,10 @@ from scipy import linalg
 from skml_kalda._core.arrays import Array
 from skml_kalda._core.eigenproblem import regression_weights
 from skml_kalda._core.scatter import AnyScatter
+from skml_kalda._core.scatter.base import TOL
 from skml_kalda._core.symmetric import positive
 from skml_kalda.reducers._base import BaseReducer, Directions, chosen_ridge
-from skml_kalda.reducers._families.generalized import RIDGE
+from skml_kalda.reducers._families.generalized import RIDGE, TOLERANCE
 from skml_kalda.reducers._streamed import Fitted
 
 
@@ -35,6 +36,9 @@ class MLR(BaseReducer):
         :math:`\gamma` as a multiple of the mean eigenvalue of :math:`X^T X`.
         "auto" chooses the value for which a ridge regression of the labels on the features is
         best in generalised cross-validation.
+    tol : float, default=1e-4
+        Accuracy on large sparse X, where the method iterates: about the largest angle between
+        the directions and the exact ones. It has no effect where the solution is direct.
 
     Attributes
     ----------
@@ -85,6 +89,7 @@ class MLR(BaseReducer):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BaseReducer._parameter_constraints,
         "ridge": RIDGE,
+        "tol": TOLERANCE,
     }
 
     @property
@@ -92,10 +97,15 @@ class MLR(BaseReducer):
         return True
 
     def __init__(
-        self, n_components: int | None = None, *, ridge: float | Literal["auto"] = "auto"
+        self,
+        n_components: int | None = None,
+        *,
+        ridge: float | Literal["auto"] = "auto",
+        tol: float = TOL,
     ) -> None:
         self.n_components = n_components
         self.ridge = ridge
+        self.tol = tol
 
     def _directions(self, scatter: AnyScatter) -> Directions:
         ridge = chosen_ridge("MLR", self.ridge, scatter)

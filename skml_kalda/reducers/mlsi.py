@@ -12,7 +12,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from skml_kalda._core.arrays import Array
 from skml_kalda._core.eigenproblem import Eigenpairs, Normalization, normalized
 from skml_kalda._core.scatter import AnyScatter, ImplicitScatter, SpectralScatter
-from skml_kalda._core.scatter.base import RANK_RTOL
+from skml_kalda._core.scatter.base import RANK_RTOL, TOL
 from skml_kalda._core.scatter.implicit import NO_SPECTRUM
 from skml_kalda._core.symmetric import RANGE_RTOL, positive_eigenpairs
 from skml_kalda.reducers._base import (
@@ -23,7 +23,7 @@ from skml_kalda.reducers._base import (
     chosen_ridge,
     no_direction,
 )
-from skml_kalda.reducers._families.generalized import NORMALIZE_WHOLE, RIDGE
+from skml_kalda.reducers._families.generalized import NORMALIZE_WHOLE, RIDGE, TOLERANCE
 from skml_kalda.reducers._families.latent import Latent
 from skml_kalda.reducers._streamed import Fitted
 
@@ -67,6 +67,9 @@ class MLSI(BaseReducer):
         Scale of the directions. "B": latent features of unit variance (for "direct", apart
         from the ridge). "unit": directions of unit length. "sqrt_eig": "B" times
         :math:`\sqrt\lambda`. "qr": orthonormal directions.
+    tol : float, default=1e-4
+        Accuracy on large sparse X, where the method iterates: about the largest angle between
+        the directions and the exact ones. It has no effect where the solution is direct.
 
     Attributes
     ----------
@@ -123,6 +126,7 @@ class MLSI(BaseReducer):
         "ridge": RIDGE,
         "scale": ["boolean"],
         "normalize": NORMALIZE_WHOLE,
+        "tol": TOLERANCE,
     }
 
     @property
@@ -138,6 +142,7 @@ class MLSI(BaseReducer):
         ridge: float | Literal["auto"] = "auto",
         scale: bool = True,
         normalize: Normalization = "sqrt_eig",
+        tol: float = TOL,
     ) -> None:
         self.n_components = n_components
         self.beta = beta
@@ -145,6 +150,7 @@ class MLSI(BaseReducer):
         self.ridge = ridge
         self.scale = scale
         self.normalize = normalize
+        self.tol = tol
 
     def _directions(self, scatter: AnyScatter) -> Directions:
         x, y = 1.0, 1.0

@@ -21,6 +21,9 @@ class OLDA(ULDA):
         Added to :math:`S_t`, as a multiple of its mean eigenvalue. "auto" chooses the value
         for which a ridge regression of the labels on the features is best in generalised
         cross-validation. Zero is the original method.
+    tol : float, default=1e-4
+        Accuracy on large sparse X, where the method iterates: about the largest angle between
+        the directions and the exact ones. It has no effect where the solution is direct.
 
     Attributes
     ----------

@@ -9,8 +9,14 @@ import numpy as np
 from skml_kalda._core.arrays import Array
 from skml_kalda._core.eigenproblem import Normalization
 from skml_kalda._core.scatter import AnyScatter
+from skml_kalda._core.scatter.base import TOL
 from skml_kalda.reducers._base import RANK_OF_COVARIANCE
-from skml_kalda.reducers._families.generalized import NORMALIZE_WHOLE, RIDGE, GeneralizedReducer
+from skml_kalda.reducers._families.generalized import (
+    NORMALIZE_WHOLE,
+    RIDGE,
+    TOLERANCE,
+    GeneralizedReducer,
+)
 
 
 class OPLS(GeneralizedReducer):
@@ -38,6 +44,9 @@ class OPLS(GeneralizedReducer):
         Scale of the directions. "B": :math:`G^T (X^T X + \gamma I) G = n I`, which is
         unit variance apart from the ridge. "unit": directions of unit length. "sqrt_eig": "B" times
         :math:`\sqrt\lambda`. "qr": orthonormal directions.
+    tol : float, default=1e-4
+        Accuracy on large sparse X, where the method iterates: about the largest angle between
+        the directions and the exact ones. It has no effect where the solution is direct.
 
     Attributes
     ----------
@@ -85,6 +94,7 @@ class OPLS(GeneralizedReducer):
         **GeneralizedReducer._parameter_constraints,
         "ridge": RIDGE,
         "normalize": NORMALIZE_WHOLE,
+        "tol": TOLERANCE,
     }
 
     @property
@@ -99,10 +109,12 @@ class OPLS(GeneralizedReducer):
         *,
         ridge: float | Literal["auto"] = "auto",
         normalize: Normalization = "sqrt_eig",
+        tol: float = TOL,
     ) -> None:
         self.n_components = n_components
         self.ridge = ridge
         self.normalize = normalize
+        self.tol = tol
 
     def _label_side(self, scatter: AnyScatter) -> Array:
         return np.eye(scatter.n_classes) / np.sqrt(scatter.weight)

@@ -5,7 +5,13 @@ from __future__ import annotations
 from typing import Any, ClassVar, Literal
 
 from skml_kalda._core.eigenproblem import Normalization
-from skml_kalda.reducers._families.generalized import NORMALIZE, RIDGE, GeneralizedReducer
+from skml_kalda._core.scatter.base import TOL
+from skml_kalda.reducers._families.generalized import (
+    NORMALIZE,
+    RIDGE,
+    TOLERANCE,
+    GeneralizedReducer,
+)
 
 
 class RLDA(GeneralizedReducer):
@@ -32,6 +38,9 @@ class RLDA(GeneralizedReducer):
         Scale of the directions. "B": :math:`G^T (S_t + \gamma I) G = n I`, close to unit
         variance. "within": the same with :math:`S_t - S_b`. "unit": directions of unit
         length. "sqrt_eig": "B" times :math:`\sqrt\lambda`. "qr": orthonormal directions.
+    tol : float, default=1e-4
+        Accuracy on large sparse X, where the method iterates: about the largest angle between
+        the directions and the exact ones. It has no effect where the solution is direct.
 
     Attributes
     ----------
@@ -81,6 +90,7 @@ class RLDA(GeneralizedReducer):
         **GeneralizedReducer._parameter_constraints,
         "ridge": RIDGE,
         "normalize": NORMALIZE,
+        "tol": TOLERANCE,
     }
 
     def __init__(
@@ -89,7 +99,9 @@ class RLDA(GeneralizedReducer):
         *,
         ridge: float | Literal["auto"] = "auto",
         normalize: Normalization = "sqrt_eig",
+        tol: float = TOL,
     ) -> None:
         self.n_components = n_components
         self.ridge = ridge
         self.normalize = normalize
+        self.tol = tol

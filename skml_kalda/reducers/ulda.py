@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any, ClassVar, Literal
 
 from skml_kalda._core.scatter import AnyScatter
-from skml_kalda.reducers._families.generalized import RIDGE, GeneralizedReducer
+from skml_kalda._core.scatter.base import TOL
+from skml_kalda.reducers._families.generalized import RIDGE, TOLERANCE, GeneralizedReducer
 
 
 class ULDA(GeneralizedReducer):
@@ -26,6 +27,9 @@ class ULDA(GeneralizedReducer):
         Added to :math:`S_t`, as a multiple of its mean eigenvalue. "auto" chooses the value
         for which a ridge regression of the labels on the features is best in generalised
         cross-validation. Zero is the original method.
+    tol : float, default=1e-4
+        Accuracy on large sparse X, where the method iterates: about the largest angle between
+        the directions and the exact ones. It has no effect where the solution is direct.
 
     Attributes
     ----------
@@ -73,13 +77,19 @@ class ULDA(GeneralizedReducer):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **GeneralizedReducer._parameter_constraints,
         "ridge": RIDGE,
+        "tol": TOLERANCE,
     }
 
     def __init__(
-        self, n_components: int | None = None, *, ridge: float | Literal["auto"] = "auto"
+        self,
+        n_components: int | None = None,
+        *,
+        ridge: float | Literal["auto"] = "auto",
+        tol: float = TOL,
     ) -> None:
         self.n_components = n_components
         self.ridge = ridge
+        self.tol = tol
 
     def _default(self, scatter: AnyScatter, rank: int) -> int:
         return rank

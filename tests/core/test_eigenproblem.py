@@ -135,7 +135,7 @@ def test_centred_rows_multiply_as_the_dense_ones():
 
 
 def test_a_solve_that_does_not_converge_says_so(monkeypatch):
-    monkeypatch.setattr(conjugate_gradients, "CG_MAX_ITER", 2)
+    monkeypatch.setattr(conjugate_gradients, "CG_MAX_ITER", 1)
     X, Y = made()
     scatter = ImplicitScatter.of(sparse.csr_array(X), *weighted(Y))
     with pytest.warns(ConvergenceWarning, match="increase the ridge"):

@@ -5,13 +5,16 @@ import warnings
 
 import numpy as np
 import pytest
-from scipy import sparse
+from scipy import linalg, sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
+import skml_kalda
+from benchmarks.speed.reducers import sparse_data
 from skml_kalda import framework, scatter_form
 from skml_kalda._core.labels import indicator, omega_weighted
 from skml_kalda._core.scatter import ImplicitScatter, MomentScatter, RowScatter, scatter_of
+from skml_kalda._core.scatter.base import TOL
 from skml_kalda._core.scatter.choice import cheapest_form
 from tests.classic import LDA, MLSI, RLDA, MultiLabelKaLDA
 from tests.conftest import made
@@ -39,12 +42,17 @@ NEVER_IMPLICIT = {"MLSI-inverse"}
 # products with S_t may or may not tell them apart: refused rather than guessed.
 AT_TIMES_IMPLICIT = {"MMC", "SDPLDA", "TraceRatio"}
 SHAPES = pytest.mark.parametrize("shape", [(60, 8), (15, 30)], ids=["tall", "wide"])
+# Where forms are compared to eight digits.
+EXACT = 1e-12
 EVERY = pytest.mark.parametrize("name", list(REDUCERS))
 
 
 def fitted(name, X, Y, form="auto", **params):
+    reducer = clone(REDUCERS[name])
+    if reducer.get_params().get("tol") == TOL:
+        reducer.set_params(tol=EXACT)
     with scatter_form(form):
-        return clone(REDUCERS[name]).set_params(**params).fit(X, Y)
+        return reducer.set_params(**params).fit(X, Y)
 
 
 def implicit(name, X, Y, **params):
@@ -218,7 +226,36 @@ def test_ill_conditioned_systems_are_reported_but_end():
     turn = np.linalg.qr(rng.standard_normal((50, 50)))[0]
     X = sparse.csr_array(X @ (turn * 10.0 ** rng.uniform(-9, 0, 50)) @ turn.T)
     with scatter_form("implicit"), pytest.warns(ConvergenceWarning, match="increase the ridge"):
-        LDA().fit(X, Y)
+        LDA(tol=EXACT).fit(X, Y)
     with scatter_form("implicit"), warnings.catch_warnings():
         warnings.simplefilter("error")
         RLDA().fit(X, Y)
+
+
+# One linear system, or two.
+SOLVED = {
+    "kaLDA": skml_kalda.MultiLabelKaLDA(constraint="none", shrinkage=0.1),
+    "RLDA": skml_kalda.RLDA(ridge=0.1),
+    "MLDA": skml_kalda.MLDA(ridge=0.1),
+    "OLDA": skml_kalda.OLDA(ridge=0.1),
+    "OPLS": skml_kalda.OPLS(ridge=0.1),
+    "CCA": skml_kalda.CCA(ridge=0.1),
+    "MLR": skml_kalda.MLR(ridge=0.1),
+    "MLLS": skml_kalda.MLLS(),
+    "MDDM": skml_kalda.MDDM(projection="f"),
+}
+
+
+@pytest.mark.parametrize("shape", [(600, 200), (200, 600)], ids=["tall", "wide"])
+@pytest.mark.parametrize("name", list(SOLVED))
+def test_directions_are_as_exact_as_asked_for(name, shape):
+    """The oracle is the spectrum of S_t: no iteration."""
+    X, Y = sparse_data(*shape, K=6, words=20)
+    exact = clone(SOLVED[name])
+    with scatter_form("rows" if shape[0] < shape[1] else "moments"):
+        exact.fit(X, Y)
+    for tol, limit in [(1e-4, 1e-4), (1e-12, 1e-8)]:
+        with scatter_form("implicit"):
+            reducer = clone(SOLVED[name]).set_params(tol=tol).fit(X, Y)
+        angles = linalg.subspace_angles(reducer.components_.T, exact.components_.T)
+        assert angles.max() < limit

@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABCMeta, abstractmethod
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,8 @@ from skml_kalda._core.scatter.density import Density
 
 # Eigenvalues of (A, B) below this fraction of the largest are rounding.
 RANK_RTOL = 1e-12
+# Accuracy of what is solved for by iteration, unless another is asked for.
+TOL = 1e-4
 # Features whose spreads differ by less than this factor count as of one unit.
 _EVEN = 100.0
 # A variance of the sums of labels that is this small beside their squares is rounding.
@@ -53,8 +55,8 @@ class Scatter(metaclass=ABCMeta):
     rows_once: bool = field(default=False, kw_only=True)
     """Whether S_b takes the labels as regression does, about their mean and on one scale."""
 
-    rank_rtol: ClassVar[float] = RANK_RTOL
-    """Accuracy of `ridge_weights`: smaller eigenvalues that follow from it are rounding."""
+    tol: float = field(default=TOL, kw_only=True)
+    """Largest angle, about, between what is solved for by iteration and the exact solution."""
 
     @cached_property
     @abstractmethod

@@ -8,10 +8,11 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from scipy import sparse
+from scipy import linalg, sparse
 from scipy.sparse.linalg import LinearOperator
 
 from skml_kalda._core.arrays import Array
+from skml_kalda._core.scatter.products import StoredProducts
 
 # Multiplications of one block of a sparse product: bounds its memory to some hundred MB.
 _BLOCK = 2**24
@@ -46,12 +47,29 @@ class CentredRows(LinearOperator):
     def _rmatmat(self, U: Array) -> Array:
         U = self._root * U
         product: Array = self.X.T @ U
-        product -= np.outer(self._offset, U.sum(axis=0))
+        # In place: an outer product would be as large as the product itself.
+        linalg.blas.dger(-1.0, U.sum(axis=0), self._offset, a=product.T, overwrite_a=True)
         return product
 
     def _rmatvec(self, u: Array) -> Array:
         # SciPy before 1.15 does not derive it from _rmatmat.
         return self._rmatmat(u.reshape(-1, 1)).ravel()
+
+    def _transpose(self) -> LinearOperator:
+        # SciPy's own copies what it is given, and what it returns, to conjugate it.
+        p, n = self.shape[::-1]
+        return LinearOperator(
+            (p, n),
+            matvec=self._rmatvec,
+            matmat=self._rmatmat,
+            rmatvec=self._matvec,
+            rmatmat=self._matmat,
+            dtype=np.float64,
+        )
+
+    def single(self) -> SingleRows:
+        """Return T in single precision, for products on all threads."""
+        return SingleRows(self.X, self._root, self._offset)
 
     def cross(self, labels: Any) -> Array:
         """Return Σ w_i (x_i − m) b_iᵀ for the rows b_i of sparse `labels`, shape (p, K)."""
@@ -101,8 +119,43 @@ class CentredRows(LinearOperator):
 
     def squared_norms(self) -> Array:
         """Return the diagonal of TᵀT, shape (p,)."""
-        squares: Array = self.X.multiply(self.X).T @ self.weight
+        squares = self.X.data**2
+        squares *= np.repeat(self.weight, np.diff(self.X.indptr))
+        squares = np.bincount(self.X.indices, squares, self.shape[1])
         return np.maximum(squares - self.weight.sum() * self._offset**2, 0)
+
+
+class SingleRows:
+    """T = Ω^½ (X − 1mᵀ) in single precision, as squares of it alone.
+
+    T Tᵀ and Tᵀ T are products with A = Ω^½X, corrected for the mean on the side of the rows,
+    which has fewer numbers than that of the features.
+    """
+
+    def __init__(self, X: Any, root: Array, mean: Array) -> None:
+        entries = X.data * np.repeat(root[:, 0], np.diff(X.indptr))
+        A = sparse.csr_array((entries.astype(np.float32), X.indices, X.indptr), shape=X.shape)
+        self._products = StoredProducts(A)
+        to_mean = (X @ mean)[:, None]
+        to_mean *= root
+        self._mean, self._root = mean.astype(np.float32), root.astype(np.float32)
+        self._sides = np.hstack([to_mean, root]).astype(np.float32)
+        """A m and Ω^½1."""
+        self._square = np.float32(mean @ mean)
+
+    def kernel(self, U: Array) -> Array:
+        """Return T TᵀU."""
+        products = self._products.forward(self._products.backward(U))
+        to_mean, share = self._sides.T @ U
+        products -= self._sides @ np.stack([share, to_mean - self._square * share])
+        return products
+
+    def total(self, V: Array) -> Array:
+        """Return TᵀT V."""
+        image = self._products.forward(V)
+        image -= self._root * (self._mean @ V)
+        # The columns of the image are orthogonal to Ω^½1, so that centring ends here.
+        return self._products.backward(image)
 
 
 def weighted_mean(X: Any, weight: Array) -> Array:

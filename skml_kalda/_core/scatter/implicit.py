@@ -11,9 +11,9 @@ import numpy as np
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigs, eigsh
 
 from skml_kalda._core.arrays import Array
-from skml_kalda._core.conjugate_gradients import CG_TOL, solve, warn_not_converged
+from skml_kalda._core.conjugate_gradients import System, solve, warn_not_converged
 from skml_kalda._core.scatter.base import Scatter, label_gram, label_moments
-from skml_kalda._core.scatter.centred import CentredRows
+from skml_kalda._core.scatter.centred import CentredRows, SingleRows
 from skml_kalda._core.scatter.density import Density
 from skml_kalda._core.symmetric import RANGE_RTOL
 
@@ -35,50 +35,106 @@ class TooFewDirections(ValueError):
         )
 
 
+class LabelCross(LinearOperator):
+    """C = Σ w_i (x_i − m) b_iᵀ of shape (p, K), each column times a scale, as products.
+
+    C is Tᵀ of Ω^½ (b − b̄): of p K numbers, which may be many more than X has, none is stored.
+    """
+
+    def __init__(self, rows: CentredRows, labels: Any, scale: Array) -> None:
+        self._rows, self._labels, self._scale = rows, labels, scale
+        self._root = np.sqrt(rows.weight)[:, None]
+        share: Array = labels.T @ rows.weight
+        self._mean = share / max(rows.weight.sum(), np.finfo(np.float64).tiny)
+        super().__init__(np.float64, (rows.shape[1], labels.shape[1]))
+
+    def targets(self, L: Array) -> Array:
+        """Return Ω^½ (b − b̄) L, shape (n, q)."""
+        L = self._scale[:, None] * L
+        return np.asarray(self._root * (self._labels @ L - self._mean @ L))
+
+    def of_image(self, Z: Array) -> Array:
+        """Return CᵀV, shape (K, q), from the image Z = T V."""
+        Z = self._root * Z
+        product: Array = self._labels.T @ Z
+        product -= np.outer(self._mean, Z.sum(axis=0))
+        product *= self._scale[:, None]
+        return product
+
+    def scaled(self, scale: Array) -> LabelCross:
+        """Return C times a diagonal matrix."""
+        return LabelCross(self._rows, self._labels, self._scale * scale)
+
+    def on(self, rows: CentredRows) -> LabelCross:
+        """Return the same for other rows, such as these in other units."""
+        return LabelCross(rows, self._labels, self._scale)
+
+    def _matmat(self, L: Array) -> Array:
+        return np.asarray(self._rows.T @ self.targets(L))
+
+    def _rmatmat(self, V: Array) -> Array:
+        return self.of_image(self._rows @ V)
+
+    def _rmatvec(self, v: Array) -> Array:
+        return self._rmatmat(v.reshape(-1, 1)).ravel()
+
+
+@dataclass(frozen=True)
+class RidgeSpan:
+    """The span of W = (S_t + γI)⁺ C L, and what its best directions follow from."""
+
+    lift: Callable[[Array], Array]
+    """P -> W P."""
+    cross: Array
+    """(C L)ᵀW, shape (q, q)."""
+    gram: Array
+    """Wᵀ(S_t + γI)W, shape (q, q)."""
+
+
 @dataclass(frozen=True)
 class ImplicitScatter(Scatter):
     """The scatter of many sparse rows of many features: products with S_t, no square array."""
 
+    cross: Any
+    """C = Σ w_i (x_i − m) b_iᵀ, shape (p, K), as products: a `LabelCross`."""
     rows: CentredRows
     """T = Ω^½ X̃, shape (n, p)."""
-    labels: Any
-    """b_i, shape (n, K), sparse."""
 
     has_spectrum: ClassVar[Literal[False]] = False
-    # What is solved by iteration is known to its tolerance, not to rounding.
-    rank_rtol: ClassVar[float] = 10 * CG_TOL
 
     @classmethod
     def of(cls, X: Any, labels: Any, weight: Array) -> ImplicitScatter:
         """Keep sparse X as it is; parameters as in :meth:`MomentScatter.of`."""
         rows = CentredRows(X, weight)
         head = label_moments(labels, weight, rows.mean)
-        return cls(*head, rows.cross(labels), label_gram(labels, weight), rows, labels)
+        cross = LabelCross(rows, labels, np.ones(labels.shape[1]))
+        return cls(*head, cross, label_gram(labels, weight), rows)
 
-    def targets(self, L: Array) -> Array:
-        """Return Ω^½ (b − b̄) L, shape (n, q): C L is Tᵀ of it."""
-        label_mean = self.label_weight / self.weight
-        centred: Array = self.labels @ L - label_mean @ L
-        return np.sqrt(self.rows.weight)[:, None] * centred
+    @property
+    def between(self) -> Any:
+        """F with S_b = F Fᵀ, shape (p, K), as products."""
+        return self.cross.scaled(self.label_scale)
 
     @cached_property
     def diagonal(self) -> Array:
         """Diagonal of S_t, shape (p,)."""
         return self.rows.squared_norms()
 
+    @cached_property
+    def single(self) -> SingleRows:
+        """T in single precision."""
+        return self.rows.single()
+
     def rescaled(self, units: Array) -> ImplicitScatter:
         """Return the scatter of the rows x_i times `units`, feature by feature."""
-        return replace(
-            self,
-            mean=self.mean * units,
-            cross=self.cross * units[:, None],
-            rows=self.rows.rescaled(units),
-        )
+        rows = self.rows.rescaled(units)
+        return replace(self, mean=self.mean * units, cross=self.cross.on(rows), rows=rows)
 
     @cached_property
     def density(self) -> Density:
         """An estimate of how S_t spreads over its eigenvalues."""
-        return Density.estimate(self.matmul, self.n_samples, self.between)
+        F = self.between @ np.eye(self.n_classes)
+        return Density.estimate(self.matmul, self.n_samples, F)
 
     def matmul(self, V: Array) -> Array:
         """Return S_t V."""
@@ -93,14 +149,34 @@ class ImplicitScatter(Scatter):
         if ridge == 0 and not self.is_even:
             units = self.units
             return units[:, None] * self.rescaled(units).ridge_weights(L, ridge)
-        if not ridge or self.n_samples >= self.n_features:
-            return self.ridge_solve(self.cross @ L, ridge)
+        if self._has_dual(ridge):
+            return np.asarray(self.rows.T @ self.dual_solve(self.cross.targets(L), ridge))
+        return self.ridge_solve(self.cross @ L, ridge)
+
+    def ridge_span(self, L: Array, ridge: float) -> RidgeSpan:
+        """Return the span of W = (S_t + γI)⁺ C L, which is known to the tolerance."""
+        T, targets = self.rows, self.cross.targets(L)
+        if self._has_dual(ridge):
+            U = self.dual_solve(targets, ridge)
+            Z = T @ (T.T @ U)
+            gram = Z.T @ (Z + ridge * U)
+            return RidgeSpan(lambda P: T.T @ (U @ P), targets.T @ Z, (gram + gram.T) / 2)
+        W = self.ridge_weights(L, ridge)
+        Z = T @ W
+        return RidgeSpan(lambda P: W @ P, targets.T @ Z, Z.T @ Z + ridge * (W.T @ W))
+
+    def _has_dual(self, ridge: float) -> bool:
         # W = Tᵀ(TTᵀ + γI)⁻¹(·): with fewer rows than features, shorter vectors are cheaper.
+        return ridge > 0 and self.n_samples < self.n_features
+
+    def dual_solve(self, right: Array, ridge: float, tol: float | None = None) -> Array:
+        """Return U = (T Tᵀ + γI)⁻¹ right, for γ > 0: TᵀU solves (S_t + γI) W = Tᵀ right."""
         T = self.rows
-        U, converged = solve(lambda V: T @ (T.T @ V), self.targets(L), T.shape, ridge=ridge)
+        system = System(lambda V: T @ (T.T @ V), ridge, T.shape, self.single.kernel)
+        U, converged = solve(system, right, self.tol if tol is None else tol)
         if not converged:
             warn_not_converged()
-        return np.asarray(T.T @ U)
+        return U
 
     def ridge_solve(self, right: Array, ridge: float) -> Array:
         """Solve (S_t + γI) W = right, for right-hand sides in the range of S_t."""
@@ -121,12 +197,14 @@ class ImplicitScatter(Scatter):
         """
         regular = ridge > 0 and self.n_samples >= self.n_features
         inverse = 1 / (self.diagonal + ridge)[:, None] if regular else None
-        return solve(
-            self.matmul, right, self.rows.shape, ridge=ridge, inverse=inverse, max_iter=max_iter
-        )
+        # Single precision leaves the range of S_t, which a ridge forgives.
+        rough = self.single.total if ridge > 0 else None
+        system = System(self.matmul, ridge, self.rows.shape, rough, inverse)
+        # Right-hand sides are correlated, so that their span turns by more than each of them.
+        return solve(system, right, self.tol / 4, max_iter)
 
     def leading_eigenpairs(
-        self, product: Callable[[Array], Array], k: int, *, symmetric: bool
+        self, product: Callable[[Array], Array], k: int, *, symmetric: bool, tol: float = 0.0
     ) -> tuple[Array, Array]:
         """Return the k algebraically largest eigenpairs of an operator on the range of S_t.
 
@@ -138,6 +216,8 @@ class ImplicitScatter(Scatter):
             Number of pairs.
         symmetric : bool
             Whether A is symmetric: Lanczos, else Arnoldi.
+        tol : float, default=0
+            Relative accuracy of the eigenvalues; zero is rounding.
 
         Raises
         ------
@@ -157,7 +237,7 @@ class ImplicitScatter(Scatter):
         start = self.matmul(np.random.RandomState(0).standard_normal((p, 1)))[:, 0]
         find, which = (eigsh, "LA") if symmetric else (eigs, "LR")
         try:
-            values, G = find(A, k, which=which, v0=start, maxiter=_MAX_RESTARTS)
+            values, G = find(A, k, which=which, v0=start, maxiter=_MAX_RESTARTS, tol=tol)
         except ArpackNoConvergence as error:
             raise TooFewDirections(k, int(np.sum(error.eigenvalues.real > 0))) from error
         order = np.argsort(-values.real, kind="stable")

@@ -21,6 +21,7 @@ from skml_kalda.reducers._streamed import Fitted
 
 PENALTY: list[Any] = [Interval(Real, 0, None, closed="left")]
 RIDGE: list[Any] = [*PENALTY, StrOptions({"auto"})]
+TOLERANCE: list[Any] = [Interval(Real, 0, None, closed="neither")]
 NORMALIZE: list[Any] = [StrOptions({"B", "within", "unit", "sqrt_eig", "qr"})]
 # Without "within": it needs B − A, which is not positive where A exceeds B.
 NORMALIZE_WHOLE: list[Any] = [StrOptions({"B", "unit", "sqrt_eig", "qr"})]

@@ -42,6 +42,11 @@ class Latent(NamedTuple):
         weights = scatter.ridge_weights(Q, gamma * x) * np.sqrt(x / y)
         return cls(scatter, beta, gamma, x, scatter.cross @ Q / (np.sqrt(x) * np.sqrt(y)), weights)
 
+    @property
+    def tol(self) -> float:
+        """Residual at which to stop; that of the systems is smaller."""
+        return max(self.scatter.tol / 4, 1e-11)
+
     def data(self, V: Array) -> Array:
         """Return S V."""
         return self.scatter.matmul(V) / self.x
@@ -73,13 +78,13 @@ class Latent(NamedTuple):
             inverse = self.scatter.ridge_solve(G, self.gamma * self.x) * self.x
             missing = (1 - self.beta) * self.gamma**2 * inverse
             rest = self.ascend(G) + missing - G * values
-            if linalg.norm(rest) <= 1e-11 * linalg.norm(G * values):
+            if linalg.norm(rest) <= self.tol * linalg.norm(G * values):
                 break
             pairs = self.best_within(np.hstack([G, rest / linalg.norm(rest, axis=0)]), k)
         return pairs
 
     def _arnoldi(self, k: int) -> Array:
-        values, G = self.scatter.leading_eigenpairs(self.ascend, k, symmetric=False)
+        values, G = self.scatter.leading_eigenpairs(self.ascend, k, symmetric=False, tol=self.tol)
         found = int(np.sum(positive(values)))
         if found < k:
             raise TooFewDirections(k, found)

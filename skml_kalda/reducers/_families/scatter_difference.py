@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -89,7 +90,7 @@ class ImplicitDifference:
     def largest_share(self) -> float:
         """Return the largest eigenvalue of (S_b, S)."""
         L = np.diag(self.scatter.class_scale)
-        pairs = generalized_eigenpairs(self.scatter, L, self.gamma)
+        pairs = generalized_eigenpairs(replace(self.scatter, tol=1e-12), L, self.gamma)
         return float(pairs.values.max(initial=0.0))
 
     def directions(self, G: Array) -> Array:

@@ -60,7 +60,9 @@ class MultiLabelKaLDA(BaseReducer):
     tol : float, default=1e-4
         The solver stops when the gradient, measured in the metric of its preconditioner, is
         this small relative to the objective. At the default, the objective is right to
-        about 1e-7; below 1e-8 rounding takes over.
+        about 1e-7; below 1e-8 rounding takes over. On large sparse X, where linear systems are
+        solved by iteration, it is also about the largest angle between the directions of the
+        closed form and the exact ones.
     max_iter : int, default=500
         Maximum number of iterations. The paper used 200.
     tau : float, default=1e-3

@@ -70,11 +70,19 @@ class KaLDA:
             "n_iter_": 1,
             "converged_": True,
             "shrinkage_": a,
-            "alignment_": label_constant(scatter) * _objective(scatter, G),
-            "explained_alignment_ratio_": _alignment_shares(scatter, G),
+            "alignment_": label_constant(scatter) * self._unshrunk(scatter, G, values, a),
+            "explained_alignment_ratio_": values**2 / np.sum(values**2),
         }
         # Scaled so that λ is the variance of the projected rows, not their sum of squares.
         return Directions(G * np.sqrt(scatter.weight), attributes)
+
+    def _unshrunk(self, scatter: AnyScatter, G: Array, values: Array, a: float) -> float:
+        """Return J(G) without shrinkage, for GᵀSG = diag(λ) and GᵀS_bG = diag(λ²)."""
+        if a == 1:
+            D = G.T @ scatter.matmul(G)
+        else:
+            D = (np.diag(values) - a * scatter.mean_eigenvalue * (G.T @ G)) / (1 - a)
+        return float(np.sum(values**2) / linalg.norm(D))
 
     def _orthonormal(self, scatter: AnyScatter) -> Directions:
         """Maximise J over GᵀG = I, by iteration."""
@@ -153,7 +161,7 @@ def rank_of_labels(scatter: Scatter) -> str:
     return RANK_OF_COVARIANCE if scatter.rows_once else RANK_OF_CLASSES
 
 
-def lda_axes(scatter: Scatter, shrinkage: float) -> tuple[Array, Array]:
+def lda_axes(scatter: AnyScatter, shrinkage: float) -> tuple[Array, Array]:
     """Return the eigenpairs of (S_b, S) for S = (1 − a) S_t + a Tr(S_t)/p I, GᵀSG = I."""
     floor, L = shrinkage * scatter.mean_eigenvalue, np.diag(scatter.label_scale)
     if shrinkage == 1:
@@ -162,12 +170,6 @@ def lda_axes(scatter: Scatter, shrinkage: float) -> tuple[Array, Array]:
     rest = 1 - shrinkage
     values, vectors = generalized_eigenpairs(scatter, L, floor / rest)
     return values / rest, vectors / np.sqrt(rest)
-
-
-def _objective(scatter: Scatter, G: Array) -> float:
-    """Return J(G) without shrinkage."""
-    D = G.T @ scatter.matmul(G)
-    return float(np.sum((scatter.between.T @ G) ** 2) / linalg.norm(D))
 
 
 def _alignment_shares(scatter: Scatter, G: Array) -> Array:

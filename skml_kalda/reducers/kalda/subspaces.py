@@ -19,7 +19,7 @@ import numpy as np
 from scipy import linalg
 
 from skml_kalda._core.arrays import Array
-from skml_kalda._core.conjugate_gradients import CG_TOL, solve_dual, warn_not_converged
+from skml_kalda._core.conjugate_gradients import solve_dual
 from skml_kalda._core.eigenproblem import varying
 from skml_kalda._core.scatter import ImplicitScatter, Spectrum
 from skml_kalda._core.symmetric import positive_eigenpairs
@@ -28,7 +28,6 @@ from skml_kalda.reducers.kalda.newton import Reason, Solution, Stop, maximize, s
 
 # New columns of V need only roughly the right direction.
 _COLUMN_TOL, _COLUMN_MAX_ITER = 0.03, 200
-_FIT_MAX_ITER = 300
 MAX_ROUNDS = 30
 # When V has more than this many columns for each column of G, restart from G and the axes.
 _WIDTH = 8
@@ -59,13 +58,11 @@ class Shrunk(NamedTuple):
         scale = scatter.label_scale
         turn = varying(scale[:, None] * scatter.label_scatter * scale)
         L = scale[:, None] * turn
+        if shrinkage > 0:
+            return cls(scatter, shrinkage, scatter.cross.targets(L), turn)
         # Tᵀ maps part of the labels to zero; that part only adds rounding errors below. Replacing
-        # the labels by their fit without a ridge removes it, if that fit converges.
-        limit = _FIT_MAX_ITER if shrinkage else None
-        fit, converged = scatter.try_ridge_solve(scatter.cross @ L, 0.0, limit)
-        if shrinkage == 0 and not converged:
-            warn_not_converged()
-        pull = scatter.rows @ fit if converged or shrinkage == 0 else scatter.targets(L)
+        # the labels by their fit without a ridge removes it.
+        pull = scatter.rows @ scatter.ridge_solve(scatter.cross @ L, 0.0)
         return cls(scatter, shrinkage, pull, turn)
 
     @property
@@ -75,15 +72,18 @@ class Shrunk(NamedTuple):
 
     def solve(self, right: Array, tol: float, max_iter: int | None = None) -> Array:
         """Solve S Z = Tᵀ right for Z = TᵀU; return U."""
-        scale = 1 - self.shrinkage
-        return solve_dual(self.scatter.rows, right, scale, self.floor, tol, max_iter)
+        rest = 1 - self.shrinkage
+        if self.shrinkage == 1:
+            return right / self.floor
+        if self.shrinkage > 0:
+            return self.scatter.dual_solve(right / rest, self.floor / rest, tol)
+        return solve_dual(self.scatter.rows, right, rest, self.floor, tol, max_iter)
 
     def axes(self) -> Subspace:
         """Return the span of the LDA axes, S⁻¹ range(S_b)."""
-        U = self.solve(self.pull, CG_TOL)
-        F = self.scatter.between @ self.turn
-        R = F.T @ (self.scatter.rows.T @ U)
-        values, Q = positive_eigenpairs((R + R.T) / 2, 10 * CG_TOL)
+        U = self.solve(self.pull, self.scatter.tol)
+        R = self.turn.T @ (self.scatter.between.T @ (self.scatter.rows.T @ U))
+        values, Q = positive_eigenpairs((R + R.T) / 2, 1e-11)
         return self.span(U @ Q / np.sqrt(values))
 
     def span(self, U: Array) -> Subspace:
@@ -110,7 +110,7 @@ class Shrunk(NamedTuple):
     def alignment(self, space: Spectrum) -> Alignment:
         """Return J restricted to a subspace."""
         values = (1 - self.shrinkage) * space.values + self.floor
-        return Alignment(values, (space.basis.T @ self.scatter.between).T)
+        return Alignment(values, self.scatter.between.T @ space.basis)
 
 
 def maximize_in_subspaces(
@@ -162,7 +162,7 @@ def maximize_in_subspaces(
 def _new_columns(shrunk: Shrunk, G: Array, dual: Array) -> tuple[float, Array]:
     """Return the squared length of the gradient g, and a rough Z with S Z D = g / curvature."""
     T = shrunk.scatter.rows
-    b = (shrunk.scatter.between @ shrunk.turn).T @ G
+    b = shrunk.turn.T @ (shrunk.scatter.between.T @ G)
     C = (1 - shrunk.shrinkage) * (T @ G) + shrunk.floor * dual  # S G = Tᵀ C
     d = np.sum(G * (T.T @ C), axis=0)
     norm = linalg.norm(d)

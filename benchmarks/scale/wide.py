@@ -1,0 +1,122 @@
+"""Wide sparse text beside what a user would take instead: TruncatedSVD, and Ridge of the labels.
+
+Run from the root of the project: ``python -m benchmarks.scale.wide``. All times are of the
+processor, on one thread, and the methods take turns. With ``SKML_KALDA_DATA`` set to where
+bibtex is, it is measured too.
+"""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+
+import numpy as np
+from scipy import linalg, sparse
+from sklearn.decomposition import TruncatedSVD
+from sklearn.linear_model import Ridge
+
+from benchmarks.common import fastest, keep_or_try, memory_added, stored
+from skml_kalda import MLDA, MLSI, OPLS, RLDA, MultiLabelKaLDA, scatter_form
+from skml_kalda.datasets import load_dataset
+
+SIZES = [(5_000, 10_000, 20), (20_000, 50_000, 50), (20_000, 100_000, 20)]
+SHRINKAGES = (0.5, 0.1)
+
+
+def text(n, p, K, words=75, labels=2):
+    """Make TF-IDF-like rows of unit length: frequent and rare words, some of them of a label."""
+    rng = np.random.default_rng(0)
+    share = 1 / np.sqrt(np.arange(1, K + 1))
+    rows = np.repeat(np.arange(n), labels)
+    columns = rng.choice(K, n * labels, p=share / share.sum())
+    Y = sparse.csr_array((np.ones(n * labels), (rows, columns)), shape=(n, K))
+    Y.data[:] = 1
+    frequency = 1 / np.arange(2, p + 2) ** 1.05
+    columns = rng.choice(p, n * words, p=frequency / frequency.sum())
+    rows = np.repeat(np.arange(n), words)
+    own = np.flatnonzero(rng.random(n * words) < 0.3)
+    of_row = rng.integers(np.diff(Y.indptr)[rows[own]]) + Y.indptr[rows[own]]
+    columns[own] = (7 * columns[own] + rng.integers(p, size=K)[Y.indices[of_row]]) % p
+    counts = sparse.csr_array((np.ones(n * words), (rows, columns)), shape=(n, p))
+    rarity = np.log((1 + n) / (1 + np.bincount(counts.indices, minlength=p))) + 1
+    X = sparse.csr_array(
+        ((1 + np.log(counts.data)) * rarity[counts.indices], counts.indices, counts.indptr),
+        shape=(n, p),
+    )
+    length = np.sqrt(np.asarray(X.multiply(X).sum(axis=1)))
+    X.data /= np.repeat(length, np.diff(X.indptr))
+    return X, Y
+
+
+def reducers(shrinkage):
+    """Return the methods by name, with the same ridge."""
+    ridge = shrinkage / (1 - shrinkage)
+    return {
+        "kaLDA, free": MultiLabelKaLDA(constraint="none", shrinkage=shrinkage),
+        "RLDA": RLDA(ridge=ridge),
+        "OPLS": OPLS(ridge=ridge),
+        "MLDA": MLDA(ridge=ridge),
+        "MLSI": MLSI(ridge=ridge),
+        "kaLDA, orthonormal": MultiLabelKaLDA(shrinkage=shrinkage),
+    }
+
+
+def ridge_regression(X, Y, shrinkage):
+    """Return scikit-learn's ridge regression of the labels, with the same ridge."""
+    n, p = X.shape
+    mean = X.mean(axis=0)
+    trace = X.multiply(X).sum() - n * (mean @ mean)
+    alpha = shrinkage / (1 - shrinkage) * trace / p
+    return Ridge(alpha, solver="sparse_cg", tol=1e-4).fit(X, Y.toarray())
+
+
+def implicit(reducer, X, Y):
+    """Fit from products alone."""
+    with scatter_form("implicit"):
+        return reducer.fit(X, Y)
+
+
+def angle(reducer, X, Y):
+    """Return the largest angle to the directions at a tolerance of 1e-12."""
+    found = implicit(reducer, X, Y).components_
+    exact = implicit(reducer.__class__(**{**reducer.get_params(), "tol": 1e-12}), X, Y)
+    return float(linalg.subspace_angles(found.T, exact.components_.T).max())
+
+
+def compared(name, X, Y, shrinkage, methods):
+    """Yield one row for each method at one size and shrinkage."""
+    K, n = Y.shape[1], X.shape[0]
+    tasks = {
+        "TruncatedSVD": lambda: TruncatedSVD(K - 1, random_state=0).fit(X),
+        "Ridge": lambda: ridge_regression(X, Y, shrinkage),
+        **{each: partial(implicit, reducer, X, Y) for each, reducer in methods.items()},
+    }
+    seconds = fastest(repeats=3 if n < 10_000 else 2, clock=time.process_time, **tasks)
+    for each, reducer in methods.items():
+        added = memory_added(tasks[each]) - reducer.components_.nbytes
+        yield {
+            "method": each,
+            "data": f"{name}, {n} x {X.shape[1]} sparse, {X.nnz} stored, K = {K}",
+            "shrinkage": shrinkage,
+            "time / TruncatedSVD": seconds[each] / seconds["TruncatedSVD"],
+            "time / Ridge": seconds[each] / seconds["Ridge"],
+            "peak added beyond the directions / CSR matrix": added / stored(X),
+            "largest angle to tol=1e-12": None if "orth" in each else angle(reducer, X, Y),
+        }
+
+
+def measurements(*, small):
+    """Yield the rows of the kept result."""
+    for size in [(300, 600, 5)] if small else SIZES:
+        X, Y = text(*size)
+        for shrinkage in SHRINKAGES:
+            yield from compared("text", X, Y, shrinkage, reducers(shrinkage))
+    if not small:
+        X, Y = load_dataset("bibtex", return_X_y=True)
+        Y = sparse.csr_array(Y)
+        for shrinkage in SHRINKAGES:
+            yield from compared("bibtex", X, Y, shrinkage, reducers(shrinkage))
+
+
+if __name__ == "__main__":
+    keep_or_try("scale-wide", measurements, "threadpoolctl")

@@ -1,0 +1,42 @@
+"""What a release shows to the world agrees with itself."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+
+import skml_kalda
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+
+
+def test_citation_names_the_version_and_the_paper():
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
+    assert skml_kalda.__version__.partition(".dev")[0] == citation["version"]
+    assert citation["license"] == PROJECT["license"]
+    (paper,) = citation["references"]
+    assert [author["family-names"] for author in paper["authors"]] == ["Zheng", "Ding"]
+
+
+def test_all_is_every_extra_for_users():
+    extras = PROJECT["optional-dependencies"]
+    (everything,) = extras["all"]
+    named = re.fullmatch(r"skml-kalda\[(.+)\]", everything)[1].split(",")
+    assert set(named) == set(extras) - {"all", "docs", "lint", "test"}
+
+
+def test_classifiers_are_the_versions_of_the_workflow():
+    jobs = yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text("utf-8"))["jobs"]
+    tested = jobs["tests"]["strategy"]["matrix"]["python"]
+    prefix = "Programming Language :: Python :: 3."
+    named = [each for each in PROJECT["classifiers"] if each.startswith(prefix)]
+    assert [f"3.{each.removeprefix(prefix)}" for each in named] == tested
+    assert PROJECT["requires-python"] == f">={tested[0]}"
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / ".github").rglob("*.yml")), ids=lambda p: p.name)
+def test_every_workflow_and_form_is_yaml(path):
+    assert isinstance(yaml.safe_load(path.read_text("utf-8")), dict)
