@@ -248,6 +248,16 @@ def test_the_chosen_threshold_is_that_of_the_classifier_behind():
     assert kalda.best_score_ == pytest.approx(expected)
 
 
+def test_a_kernel_to_which_all_rows_are_the_same_is_never_chosen():
+    positive = np.abs(X[:, :1]) + 0.1
+    kalda = KernelKaLDACV(1, gammas=1, n_neighbors=3, cv=3, random_state=0)
+    with pytest.warns(FitFailedWarning, match="n_components=1 is more than KernelKaLDACV can give"):
+        kalda.fit(positive, Y)
+    assert kalda.best_params_["kernel"] == "rbf"
+    with pytest.raises(ValueError, match=r"finds no direction .* some kernel\. Pass other kernels"):
+        KernelKaLDACV(kernels="cosine", n_neighbors=3, cv=3).fit(positive, Y)
+
+
 def test_points_are_mapped_back():
     kalda = MultiLabelKaLDACV(cv=3).fit(X, Y)
     Z = kalda.transform(X)

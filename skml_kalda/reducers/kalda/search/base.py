@@ -244,12 +244,17 @@ class NeighborCV(
         limit = RANK_OF_COVARIANCE if self.weights == "rows" else RANK_OF_CLASSES
         if self.constraint == "orthonormal":
             limit = RANK_OF_DATA
+        given = [size for size in sizes if size is not None]
+        name, advice = type(self).__name__, "Pass a smaller n_components."
         message = (
-            f"n_components={min(sizes)} is more than {type(self).__name__} can give on the "
+            f"n_components={min(given, default=None)} is more than {name} can give on the "
             f"training rows of a fold: at most {limit}."
         )
+        if len(given) < len(sizes):  # a default is never too many
+            message = f"{name} finds no direction on the training rows of a fold with some kernel."
+            advice = "Pass other kernels."
         if every:
-            raise ValueError(f"{message} Pass a smaller n_components.")
+            raise ValueError(f"{message} {advice}")
         warnings.warn(f"{message} It is never chosen.", FitFailedWarning, stacklevel=2)
 
     def _options(self, name: str) -> list[Any]:

@@ -63,13 +63,15 @@ class Grid:
         test: Part,
         score: NeighborScore,
     ) -> Array:
-        """Score every combination by votes of `train` on `test`; NaN for too many components."""
+        """Score every combination by votes of `train` on `test`; NaN for too many directions."""
         scatter, project = embedded
+        axes = (self.n_components, self.n_neighbors, self.shrinkage, self.threshold)
+        scores = np.full([len(axis) for axis in axes], np.nan)
+        if not scatter.n_features:  # a kernel to which all rows are the same
+            return scores.ravel()
         G, blocks = self._directions(scatter)
         near, far = project(train.X, G), project(test.X, G)
         true = test.Y.toarray() > 0
-        axes = (self.n_components, self.n_neighbors, self.shrinkage, self.threshold)
-        scores = np.full([len(axis) for axis in axes], np.nan)
         for c, s, part in blocks:
             found = neighbor_counts(near[:, part], train.Y, far[:, part], self.n_neighbors)
             shares = {k: counts / k for k, counts in found}
