@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from scipy import linalg
+from scipy import linalg, sparse
 from scipy.optimize import minimize
 from sklearn.decomposition import PCA
 
+from skml_kalda import scatter_form
 from tests.classic import MLSI, OPLS
 from tests.conftest import made
 from tests.reducers.oracles import assert_same_span, centred, top
@@ -121,3 +122,14 @@ def test_limits_of_the_number_of_components():
         MLSI(n_components=5, beta=1.0).fit(X, Y)
     with pytest.raises(ValueError, match="needs beta < 1"):
         MLSI(beta=1.0, form="inverse").fit(X, Y)
+
+
+@pytest.mark.parametrize("beta", [0.0, 0.5])
+def test_directions_in_which_sparse_data_do_not_vary_are_refused(beta):
+    """Three features and sums of them: the fourth direction has no variance."""
+    X, Y = made(40, 3)
+    X = sparse.csr_array(X @ [[1, 0, 0, 1, 1, 0], [0, 1, 0, 1, 0, 1], [0, 0, 1, 0, 1, 1]])
+    with scatter_form("implicit"):
+        assert MLSI(n_components=3, beta=beta).fit(X, Y).components_.shape == (3, 6)
+        with pytest.raises(ValueError, match="Only 3 of 4 directions have variance"):
+            MLSI(n_components=4, beta=beta).fit(X, Y)

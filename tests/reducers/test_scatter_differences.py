@@ -6,6 +6,8 @@ from scipy import linalg
 from scipy.optimize import minimize
 
 from skml_kalda import MMC
+from skml_kalda.reducers import trace_ratio
+from skml_kalda.reducers._families.scatter_difference import ScatterDifference
 from tests.classic import LDA, SDPLDA, MultiLabelKaLDA, TraceRatio
 from tests.conftest import made
 from tests.reducers.oracles import assert_same_span, centred, scatters, top
@@ -43,6 +45,23 @@ def test_at_the_trace_ratio_the_largest_eigenvalues_add_up_to_zero(seed):
     np.testing.assert_allclose(tr.eigenvalues_, values, atol=1e-12)
     assert abs(values.sum()) < 1e-12
     assert tr.n_iter_ < 15
+
+
+def test_the_iterations_of_trace_ratio_are_its_eigenproblems(monkeypatch):
+    X, Y = made()
+    solved = []
+    original = ScatterDifference.top
+    monkeypatch.setattr(
+        ScatterDifference, "top", lambda self, *args: solved.append(args) or original(self, *args)
+    )
+    tr = TraceRatio(n_components=3).fit(X, Y)
+    assert tr.n_iter_ == len(solved) - 1 > 2  # the last one is for the directions
+    tried = [rho for _, rho, _ in solved]
+    assert tried[0] == 0, "Newton's method starts at zero"
+    assert tried == sorted(tried)
+    assert tried[-1] == tr.ratio_
+    monkeypatch.setattr(trace_ratio, "_MAX_ITER", 2)
+    assert TraceRatio(n_components=3).fit(X, Y).n_iter_ == 2
 
 
 def test_trace_ratio_falls_with_every_direction():

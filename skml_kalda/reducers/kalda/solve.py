@@ -48,6 +48,8 @@ class KaLDA:
     random_state: int | np.random.RandomState | None = None
     default: int | None = None
     """Number of components if none is given; None is the number of dimensions of the labels."""
+    is_candidate: bool = False
+    """Whether this is one of many that a search tries: only the one chosen warns."""
 
     def directions(self, scatter: AnyScatter) -> Directions:
         """Return the directions G and the fitted attributes."""
@@ -111,7 +113,7 @@ class KaLDA:
 
     def _shrinkage(self, scatter: Scatter) -> float:
         a = shrinkage_of(scatter, self.shrinkage)
-        if a == 0:
+        if a == 0 and not self.is_candidate:
             warn_unregularised(self.name, "shrinkage", scatter)
         return a
 

@@ -325,9 +325,9 @@ def test_a_number_of_components_that_a_fold_cannot_give_is_not_chosen():
     labels = np.hstack([Y, rare])
     cv = KFold(3)  # all rows of the rare class are in the first fold
     with pytest.warns(FitFailedWarning, match="n_components=4 is more than MultiLabelKaLDACV can"):
-        kalda = MultiLabelKaLDACV([3, 4], shrinkages=[0.1], cv=cv).fit(X, labels)
+        kalda = MultiLabelKaLDACV([3, 5, 4], shrinkages=[0.1], cv=cv).fit(X, labels)
     np.testing.assert_array_equal(
-        np.isnan(kalda.cv_results_["mean_test_score"]), kalda.cv_results_["param_n_components"] == 4
+        np.isnan(kalda.cv_results_["mean_test_score"]), kalda.cv_results_["param_n_components"] > 3
     )
     assert kalda.best_params_["n_components"] == 3
     assert kalda.transform(X).shape == (90, 3)
@@ -466,3 +466,20 @@ def test_a_precomputed_kernel_is_chosen_on_a_square_of_it():
         given.cv_results_["mean_test_score"], named.cv_results_["mean_test_score"]
     )
     np.testing.assert_allclose(given.transform(K), named.transform(X), atol=1e-8)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("search", [MultiLabelKaLDACV, KernelKaLDACV])
+def test_shrinkages_from_none_to_nearly_all_are_tried_by_default_without_a_warning(search):
+    found = search().fit(X[:40], Y[:40]).cv_results_
+    tried = [0.0, 0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 0.9]
+    assert list(found["param_shrinkage"])[:8] == tried
+    assert set(found["param_n_neighbors"]) == {10}
+    assert [name for name in found if name.startswith("split")][-1] == "split4_test_score"
+
+
+def test_a_choice_without_shrinkage_warns_once():
+    search = MultiLabelKaLDACV(cv=2, n_neighbors=5, shrinkages=[0.0])
+    with pytest.warns(UserWarning, match="MultiLabelKaLDA without regularisation") as caught:
+        search.fit(X[:12], Y[:12])
+    assert len(caught) == 1

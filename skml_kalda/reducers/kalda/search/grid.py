@@ -94,7 +94,8 @@ class Grid:
 
     def _closed_form(self, scatter: AnyScatter) -> Iterator[tuple[Array, list[tuple[int, ...]]]]:
         for s, shrinkage in enumerate(self.shrinkage):
-            G = KaLDA("kaLDA", constraint="none", shrinkage=shrinkage).directions(scatter).G
+            problem = KaLDA("kaLDA", None, "none", shrinkage, is_candidate=True)
+            G = problem.directions(scatter).G
             sizes = [G.shape[1] if k is None else k for k in self.n_components]
             yield G, [(c, s, k) for c, k in enumerate(sizes) if k <= G.shape[1]]
 
@@ -103,7 +104,8 @@ class Grid:
         for s, shrinkage in enumerate(self.shrinkage):
             for c, k in enumerate(self.n_components):
                 if k is None or k <= rank:
-                    G = KaLDA("kaLDA", k, shrinkage=shrinkage).directions(scatter).G
+                    problem = KaLDA("kaLDA", k, shrinkage=shrinkage, is_candidate=True)
+                    G = problem.directions(scatter).G
                     yield G, [(c, s, G.shape[1])]
 
 
