@@ -6,6 +6,7 @@ from scipy import linalg, sparse
 from scipy.optimize import minimize
 from sklearn.decomposition import PCA
 
+import skml_kalda
 from skml_kalda import scatter_form
 from tests.classic import MLSI, OPLS
 from tests.conftest import made
@@ -133,3 +134,9 @@ def test_directions_in_which_sparse_data_do_not_vary_are_refused(beta):
         assert MLSI(n_components=3, beta=beta).fit(X, Y).components_.shape == (3, 6)
         with pytest.raises(ValueError, match="Only 3 of 4 directions have variance"):
             MLSI(n_components=4, beta=beta).fit(X, Y)
+
+
+def test_the_ridge_of_each_form():
+    X, Y = made()
+    assert skml_kalda.MLSI().fit(X, Y).ridge_ == skml_kalda.OPLS().fit(X, Y).ridge_
+    assert skml_kalda.MLSI(form="inverse").fit(X, Y).ridge_ == 0.1
