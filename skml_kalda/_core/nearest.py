@@ -110,7 +110,7 @@ class NearestRows(NearestNeighbors):
         n, p = self._fit_X.shape
         is_dense = not sparse.issparse(self._fit_X)
         few = is_dense and _one_of(self.metric, EUCLIDEAN) and n >= _ROWS_PER_CORNER * 2.0**p
-        self._kd_tree = cKDTree(self._fit_X, leafsize=32) if few else None
+        self._kd_tree = cKDTree(self._fit_X) if few else None
         return self
 
     def kneighbors(

@@ -21,6 +21,7 @@ from skml_kalda._core.eigenproblem import (
 from skml_kalda._core.labels import Weighted
 from skml_kalda._core.scatter import AnyScatter
 from skml_kalda._core.scatter.base import TOL
+from skml_kalda._core.streams import Results
 from skml_kalda._core.symmetric import positive_eigenpairs
 from skml_kalda.reducers._families.generalized import NORMALIZE_WHOLE, TOLERANCE, GeneralizedReducer
 
@@ -140,6 +141,9 @@ class MDDM(GeneralizedReducer):
 
     def _needs_known_labels(self) -> str | None:
         return None if self._is_linear() else "a label kernel compares whole rows of labels"
+
+    def _depends_on_units(self, results: Results) -> bool:
+        return True
 
     def _is_linear(self) -> bool:
         return isinstance(self.label_kernel, str)

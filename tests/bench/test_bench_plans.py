@@ -19,6 +19,7 @@ from skml_kalda.bench.running.runner import default_output
         ("seed = 1979-05-27", "seed must be a whole number from 0 to 2147483647"),
         ('standardize = "yes"', "standardize must be true or false, not 'yes'"),
         ("standardize = 1", "standardize must be true or false, not 1"),
+        ("stratified = 1", "stratified must be true or false, not 1"),
         ('datasets = "emotions"', "datasets must be a list of different names, at least one"),
         ("datasets = []", "datasets must be a list of different names, at least one, not []"),
         ("datasets = [3]", "datasets must be a list of different names, at least one, not [3]"),

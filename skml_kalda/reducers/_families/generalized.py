@@ -16,6 +16,7 @@ from skml_kalda._core.eigenproblem import (
     normalized,
 )
 from skml_kalda._core.scatter import AnyScatter
+from skml_kalda._core.streams import Results
 from skml_kalda.reducers._base import RANK_OF_CLASSES, BaseReducer, Directions, chosen_ridge
 from skml_kalda.reducers._streamed import Fitted
 
@@ -54,6 +55,9 @@ class GeneralizedReducer(BaseReducer):
 
     def _default(self, scatter: AnyScatter, rank: int) -> int:
         return scatter.n_classes - 1
+
+    def _depends_on_units(self, results: Results) -> bool:
+        return self.normalize == "qr" or bool(results["ridge_"] > 0)
 
     def _directions(self, scatter: AnyScatter) -> Directions:
         ridge = self._ridge(scatter)

@@ -189,7 +189,9 @@ class KernelKaLDA(KernelTransformer, SupervisedReducer):
         return self.weights == "rows"
 
     def _solve_rows(self, rows: Rows) -> Results:
-        return self._solve_batch(self._with_landmarks(FirstRows((rows,))))
+        results = self._solve_batch(self._with_landmarks(FirstRows((rows,))))
+        self._advise_on_units(rows.X)
+        return results
 
     def _extended(
         self, before: FirstRows | KernelBatch | None, X: Any, y: Any, sample_weight: Any

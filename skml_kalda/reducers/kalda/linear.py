@@ -11,6 +11,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from skml_kalda._core.arrays import Array
 from skml_kalda._core.labels import Weights
 from skml_kalda._core.scatter import AnyScatter
+from skml_kalda._core.streams import Results
 from skml_kalda.reducers._base import BaseReducer, Directions
 from skml_kalda.reducers._streamed import Fitted
 from skml_kalda.reducers.kalda.solve import KaLDA
@@ -199,6 +200,9 @@ class MultiLabelKaLDA(BaseReducer):
     @property
     def _counts_rows_once(self) -> bool:
         return self.weights == "rows"
+
+    def _depends_on_units(self, results: Results) -> bool:
+        return self.constraint == "orthonormal" or bool(results["shrinkage_"] > 0)
 
     def _directions(self, scatter: AnyScatter) -> Directions:
         parameters = self.get_params()
