@@ -6,6 +6,7 @@ from scipy import linalg, sparse
 from scipy.optimize import minimize
 from sklearn.decomposition import PCA
 
+import skml_kalda
 from skml_kalda import scatter_form
 from tests.classic import MLSI, OPLS
 from tests.conftest import made
@@ -133,3 +134,21 @@ def test_directions_in_which_sparse_data_do_not_vary_are_refused(beta):
         assert MLSI(n_components=3, beta=beta).fit(X, Y).components_.shape == (3, 6)
         with pytest.raises(ValueError, match="Only 3 of 4 directions have variance"):
             MLSI(n_components=4, beta=beta).fit(X, Y)
+        with pytest.raises(ValueError, match="at most 4, which is the size of the data, less 2"):
+            MLSI(n_components=5, beta=beta).fit(X, Y)
+
+
+def test_the_ridge_of_each_form():
+    X, Y = made()
+    assert skml_kalda.MLSI().fit(X, Y).ridge_ == skml_kalda.OPLS().fit(X, Y).ridge_
+    assert skml_kalda.MLSI(form="inverse").fit(X, Y).ridge_ == 0.1
+
+
+def test_the_ridge_has_the_unit_of_the_data():
+    X, Y = made()
+    mlsi = MLSI(n_components=8, ridge=0.5, scale=False).fit(X, Y)
+    X, Y = centred(X), centred(Y)
+    S, C = X.T @ X, X.T @ Y
+    B = S + 0.5 * np.trace(S) / 8 * np.eye(8)
+    expected = linalg.eigvalsh(0.5 * S @ S + 0.5 * C @ C.T, B)[::-1]
+    np.testing.assert_allclose(mlsi.eigenvalues_, expected, rtol=1e-8)

@@ -475,6 +475,9 @@ def test_shrinkages_from_none_to_nearly_all_are_tried_by_default_without_a_warni
     tried = [0.0, 0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 0.9]
     assert list(found["param_shrinkage"])[:8] == tried
     assert set(found["param_n_neighbors"]) == {10}
+    if search is KernelKaLDACV:
+        widths = np.unique(found["param_gamma"].astype(float))
+        np.testing.assert_allclose(widths / widths[1], [0.5, 1, 2])
     assert [name for name in found if name.startswith("split")][-1] == "split4_test_score"
 
 
