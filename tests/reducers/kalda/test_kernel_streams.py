@@ -235,7 +235,7 @@ def test_a_precomputed_kernel_has_no_batches():
     for reducer in (KernelKaLDA(kernel="precomputed"), LandmarkFeatures(kernel="precomputed")):
         with pytest.raises(AttributeError, match="a precomputed kernel needs all rows at once"):
             reducer.partial_fit  # noqa: B018
-        with pytest.raises(ValueError, match=r"cannot add up the blocks .* with one another"):
+        with pytest.raises(ValueError, match=r"cannot add up the blocks .* needs all rows at once"):
             reducer.fit(in_blocks(rbf_kernel(X)), Y)
 
 
