@@ -14,7 +14,6 @@ import argparse
 import ast
 import importlib.machinery
 import json
-import os
 import random
 import resource
 import subprocess
