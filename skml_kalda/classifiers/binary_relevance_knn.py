@@ -21,14 +21,15 @@ class BinaryRelevanceKNN(NeighborClassifier):
 
     Predictions and probabilities equal those of scikit-multilearn's
     ``BinaryRelevance(KNeighborsClassifier(k))``, which repeats the same search for each label,
-    and predictions those of its ``BRkNNaClassifier(k)``.
+    and predictions those of its ``BRkNNaClassifier(k)``, wherever no two distances are equal.
 
     Parameters
     ----------
     k : int, default=10
         Number of neighbours that vote.
     n_jobs : int or None, default=None
-        Number of parallel jobs for the neighbour search; -1 means all processors.
+        Number of threads of the neighbour search; -1 means all processors, None as many as
+        scikit-learn's own loops take.
     weights : {"uniform", "distance"}, default="uniform"
         What the vote of a neighbour counts: one, or one over its distance. In the second case
         neighbours at distance zero, if there are any, vote alone.
@@ -36,10 +37,9 @@ class BinaryRelevanceKNN(NeighborClassifier):
         Distance, such as "euclidean" or "cosine"; see
         :class:`sklearn.neighbors.NearestNeighbors`. The default is Euclidean.
     threshold : float in [0, 1] or "auto", default=0.5
-        Share of the votes that a label needs more than to be predicted. "auto" takes the threshold
-        that maximises macro F1 over the leave-one-out votes of the training rows, which are
-        searched once more for it.
-        For a 1-D `y` there is no threshold.
+        A label is predicted if its share of the votes is above this. "auto" takes the threshold
+        that maximises macro F1 over the leave-one-out votes of the training rows, at the cost of
+        one search of these rows. For a 1-D `y` there is no threshold.
     algorithm : "auto" or object, default="auto"
         How neighbours are searched. "auto" is an exact search, for Euclidean distances by a tree
         of SciPy where there are many rows and few features, else by scikit-learn. An object with

@@ -34,17 +34,17 @@ class MLkNN(NeighborClassifier):
     ignore_first_neighbours : int, default=0
         Number of nearest points to skip before the `k` that count, in fit and in predict.
     n_jobs : int or None, default=None
-        Number of parallel jobs for the neighbour search; -1 means all processors.
+        Number of threads of the neighbour search; -1 means all processors, None as many as
+        scikit-learn's own loops take.
     metric : str or callable, default="minkowski"
         Distance; see :class:`sklearn.neighbors.NearestNeighbors`. The default is Euclidean.
     include_self : bool, default=True
         Whether a training point counts as its own neighbour when the likelihoods are estimated.
         True matches scikit-multilearn; False is the definition of Zhang and Zhou [1]_.
     threshold : float in [0, 1] or "auto", default=0.5
-        Probability from which on a label is predicted. "auto" takes the threshold
-        that maximises macro F1 over the leave-one-out votes of the training rows, which take
-        no further search.
-        For a 1-D `y` there is no threshold.
+        A label is predicted if its probability is at least this. "auto" takes the threshold that
+        maximises macro F1 over the leave-one-out votes of the training rows, at the cost of no
+        further search. For a 1-D `y` there is no threshold.
     algorithm : "auto" or object, default="auto"
         How neighbours are searched. "auto" is an exact search, for Euclidean distances by a tree
         of SciPy where there are many rows and few features, else by scikit-learn. An object with

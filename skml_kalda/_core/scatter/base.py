@@ -24,6 +24,8 @@ RANK_RTOL = 1e-12
 TOL = 1e-4
 # Features whose spreads differ by less than this factor count as of one unit.
 _EVEN = 100.0
+# A variance of the sums of labels that is this small beside their squares is rounding.
+_SAME_SUM = 1e-12
 
 
 class Spectrum(NamedTuple):
@@ -155,6 +157,17 @@ class Scatter(metaclass=ABCMeta):
         """Σ w_i (b_i − b̄)(b_i − b̄)ᵀ, shape (K, K)."""
         share = self.label_weight / self.weight
         return np.asarray(self.gram - np.outer(share, self.label_weight))
+
+    @property
+    def label_dimensions(self) -> int:
+        """Number of dimensions in which labels vary, unless some labels depend on others.
+
+        That is K, or K − 1 if the values b_i of every row have the same sum: with one class per
+        row, and if a row counts once for each of its labels.
+        """
+        total, sums = float(self.gram.sum()), float(self.label_weight.sum())
+        varying = total - sums / self.weight * sums
+        return self.n_classes - (varying <= _SAME_SUM * total)
 
 
 def label_moments(labels: Any, weight: Array, mean: Array) -> tuple[int, float, Array, Array]:

@@ -54,7 +54,7 @@ class GeneralizedReducer(BaseReducer):
         return generalized_eigenpairs(scatter, self._label_side(scatter), gamma)
 
     def _default(self, scatter: AnyScatter, rank: int) -> int:
-        return scatter.n_classes - 1
+        return scatter.label_dimensions
 
     def _depends_on_units(self, results: Results) -> bool:
         return self.normalize == "qr" or bool(results["ridge_"] > 0)

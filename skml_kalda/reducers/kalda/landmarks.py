@@ -169,7 +169,7 @@ class LandmarkFeatures(KernelTransformer):
     >>> features.fit_transform(X).shape
     (100, 30)
     >>> make_pipeline(features, OPLS()).fit_transform(X, Y).shape
-    (100, 3)
+    (100, 4)
     """
 
     normalization_ = Fitted[Array]()

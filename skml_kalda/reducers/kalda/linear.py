@@ -33,8 +33,9 @@ class MultiLabelKaLDA(BaseReducer):
     Parameters
     ----------
     n_components : int, default=None
-        Number of directions. None means the number of non-empty classes minus one, or the
-        rank of the data if that is smaller. ``constraint="orthonormal"`` allows more.
+        Number of directions. None means the number of non-empty classes minus one, with
+        ``weights="rows"`` and rows of different numbers of labels the number of these classes,
+        or the rank of the data if that is smaller. ``constraint="orthonormal"`` allows more.
     constraint : {"orthonormal", "none"}, default="orthonormal"
         "orthonormal" is the paper's problem, solved by iteration. "none" drops
         :math:`G^T G = I`. The maximum then has a closed form: the axes of LDA, each weighted
@@ -207,5 +208,5 @@ class MultiLabelKaLDA(BaseReducer):
     def _directions(self, scatter: AnyScatter) -> Directions:
         parameters = self.get_params()
         del parameters["weights"]
-        default = self._reducing(scatter.n_classes - 1)
+        default = self._reducing(scatter.label_dimensions)
         return KaLDA("MultiLabelKaLDA", **parameters, default=default).directions(scatter)
