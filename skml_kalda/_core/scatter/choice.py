@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 from scipy import sparse
 
 from skml_kalda._core.arrays import Array
-from skml_kalda._core.scatter.implicit import ImplicitScatter
+from skml_kalda._core.scatter.implicit import MANY_LABELS, ImplicitScatter
 from skml_kalda._core.scatter.moments import MomentScatter
 from skml_kalda._core.scatter.rows import RowScatter
 
@@ -82,6 +82,7 @@ def cheapest_form(n: int, p: int, n_labels: int, nnz: int | None) -> Form:
     which run an order of magnitude slower than dense ones (benchmarks/results/scale-forms.json).
     """
     side = min(n, p)
-    if nnz is not None and (side > LARGE or side**3 > DEAR * nnz * n_labels):
+    many = n_labels > MANY_LABELS or side > LARGE
+    if nnz is not None and (many or side**3 > DEAR * nnz * n_labels):
         return "implicit"
     return "rows" if n < p else "moments"
