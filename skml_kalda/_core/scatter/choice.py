@@ -10,12 +10,14 @@ from typing import Any, Literal, TypeAlias
 from scipy import sparse
 
 from skml_kalda._core.arrays import Array
-from skml_kalda._core.scatter.implicit import MANY_LABELS, ImplicitScatter
+from skml_kalda._core.scatter.implicit import ImplicitScatter
 from skml_kalda._core.scatter.moments import MomentScatter
 from skml_kalda._core.scatter.rows import RowScatter
 
 # The largest side of a square array that sparse data are turned into, 3.2 GB.
 LARGE = 20_000
+# The most labels of which sparse data get an array of one column for each.
+LABELS = 5_000
 # Operations on a square array that cost as much as a solve by iteration does for each stored
 # entry and label.
 DEAR = 4_000
@@ -82,7 +84,7 @@ def cheapest_form(n: int, p: int, n_labels: int, nnz: int | None) -> Form:
     which run an order of magnitude slower than dense ones (benchmarks/results/scale-forms.json).
     """
     side = min(n, p)
-    many = n_labels > MANY_LABELS or side > LARGE
+    many = n_labels > LABELS or side > LARGE
     if nnz is not None and (many or side**3 > DEAR * nnz * n_labels):
         return "implicit"
     return "rows" if n < p else "moments"

@@ -24,8 +24,8 @@ NO_SPECTRUM = (
     "features (skml_kalda.scatter_form can force it)"
 )
 _MAX_RESTARTS = 300
-# With more labels, directions are found from a sketch of them.
-MANY_LABELS = 5_000
+# With more labels, few directions are found from a sketch of them.
+MANY_LABELS = 1_000
 _SKETCH = 64
 
 
