@@ -20,8 +20,8 @@ from sklearn.metrics import f1_score
 from sklearn.model_selection import KFold
 from sklearn.preprocessing import StandardScaler
 
+from benchmarks.common import RESULTS, environment
 from benchmarks.shrinkage import DENSE, TEXT, data
-from benchmarks.speed._measure import RESULTS, environment
 from skml_kalda import BinaryRelevanceKNN, KernelKaLDA
 
 NUMBERS, SEEDS, CHOICES = (25, 50, 100, 200), (0, 1, 2), ("random", "kmeans")

@@ -2,6 +2,8 @@
 
 import ast
 import copy
+import gc
+from types import CodeType, FunctionType
 
 _SWAPS = {
     ast.Lt: ast.LtE,
@@ -112,15 +114,33 @@ def mutate(source, number):
 
 
 def enclosing(tree, line):
-    """Return the line where the innermost function around a line starts, None outside of any."""
-    starts = [
+    """Return the lines where the functions around a line start, the outermost first."""
+    return sorted(
         min([node.lineno, *(each.lineno for each in node.decorator_list)])
         for node in ast.walk(tree)
         if isinstance(node, ast.FunctionDef) and _first(node.body) <= line <= node.end_lineno
-    ]
-    return max(starts, default=None)
+    )
 
 
 def _first(body):
     # Defaults of arguments are computed outside of the function.
     return min(node.lineno for node in body)
+
+
+def install(tree, path, start):
+    """Give the functions that start at this line their changed code; False if there are none."""
+    changed = _codes(compile(tree, str(path), "exec"))
+    by_name = {code.co_qualname: code for code in changed if code.co_firstlineno == start}
+    found = [each for each in gc.get_objects() if isinstance(each, FunctionType)]
+    found = [each for each in found if each.__code__.co_filename == str(path)]
+    found = [each for each in found if each.__code__.co_firstlineno == start]
+    for function in found:
+        function.__code__ = by_name[function.__code__.co_qualname]
+    return bool(found)
+
+
+def _codes(code):
+    yield code
+    for part in code.co_consts:
+        if isinstance(part, CodeType):
+            yield from _codes(part)

@@ -102,7 +102,7 @@ def on_fold(reducer, rules, near, labels, far, true):
     (space,) = reducer._spaces(near)
     scatter, project = reducer._embed(space, near, occupied, reducer._shared([space], near))
     chosen = chosen_by(rules, reducer, scatter, project, near, labels)
-    grid = Grid([None], [NEIGHBORS], [*FIXED, *chosen], reducer.constraint)
+    grid = Grid([None], [NEIGHBORS], [*FIXED, *chosen], [0.5], reducer.constraint)
     G, blocks = grid._directions(scatter)
     near, far = project(near, G), project(far, G)
     table = []

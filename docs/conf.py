@@ -30,6 +30,7 @@ extensions = [
     "docstrings",
     "kept",
     "mathml",
+    "names",
     "repository",
 ]
 exclude_patterns = ["gallery/GALLERY_HEADER.rst"]
@@ -75,10 +76,13 @@ html_css_files = ["site.css"]
 html_copy_source = False
 html_show_sourcelink = False
 templates_path = ["_templates"]
+# Pages without pages below them need no list of these.
+html_sidebars = {"index": [], "start": [], "choose": []}
 html_theme_options = {
     "github_url": "https://github.com/skml-kalda/skml-kalda",
     "navigation_with_keys": False,
-    "header_links_before_dropdown": 6,
+    "header_links_before_dropdown": 7,
+    "navbar_persistent": ["search-button"],
     "show_toc_level": 2,
     "show_prev_next": True,
     "footer_start": ["copyright"],

@@ -7,6 +7,7 @@ import sys
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
 from scipy import sparse
@@ -130,6 +131,9 @@ def cases():
         "class booleans, classifier": case(BinaryRelevanceKNN(k=5), few, Y[:, 0] > 0),
         "class numbers, classifier": case(BinaryRelevanceKNN(k=5), few, Y.argmax(axis=1)),
         "KaLDAClassifier, class names, classifier": case(KaLDAClassifier("rbf"), X, names),
+        "label names, classifier": case(
+            KaLDAClassifier("linear"), X, pd.DataFrame(Y).add_prefix("l")
+        ),
         "two classes, classifier": case(KaLDAClassifier("linear"), X, Y[:, 0]),
         "pipeline, classifier": case(
             make_pipeline(StandardScaler(), KernelKaLDA(), MLkNN(k=5)), X, Y
@@ -214,6 +218,14 @@ def test_what_has_no_converter_is_named(estimator, message):
     skml_kalda.onnx.register()
     with pytest.raises(ValueError, match=message):
         to_onnx(estimator.fit(X, Y), X[:1])
+
+
+def test_votes_without_those_who_do_not_know_have_no_converter():
+    X, Y = made()
+    Y = np.where(np.arange(len(Y))[:, None] == 3, np.nan, Y)
+    skml_kalda.onnx.register()
+    with pytest.raises(ValueError, match=r"MLkNN fitted with unknown labels \(NaN\)"):
+        to_onnx(MLkNN(k=3).fit(X, Y), X[:1])
 
 
 @pytest.mark.parametrize("estimator", [MultiLabelKaLDA(), KernelKaLDA(), MLkNN()], ids=str)

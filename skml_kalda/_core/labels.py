@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -12,6 +11,7 @@ from scipy import sparse
 from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
+from skml_kalda._core.advice import advise
 from skml_kalda._core.missing import missing_values, numbers
 
 Weights: TypeAlias = Literal["labels", "rows"]
@@ -264,11 +264,9 @@ def occupied_columns(label_weight: NDArray[Any], classes: NDArray[Any]) -> NDArr
             f"y has one class only, {listed(classes[occupied])}: pass rows of at least two classes."
         )
     if found < len(occupied):
-        warnings.warn(
+        advise(
             f"y has {len(occupied) - found} class(es) without rows, which are left out: "
-            f"{listed(classes[~occupied])}.",
-            UserWarning,
-            stacklevel=3,
+            f"{listed(classes[~occupied])}."
         )
     return np.flatnonzero(occupied)
 

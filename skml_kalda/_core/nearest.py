@@ -110,7 +110,7 @@ class NearestRows(NearestNeighbors):
         n, p = self._fit_X.shape
         is_dense = not sparse.issparse(self._fit_X)
         few = is_dense and _one_of(self.metric, EUCLIDEAN) and n >= _ROWS_PER_CORNER * 2.0**p
-        self._kd_tree = cKDTree(self._fit_X, leafsize=32) if few else None
+        self._kd_tree = cKDTree(self._fit_X) if few else None
         return self
 
     def kneighbors(
@@ -269,14 +269,12 @@ class GraphSearch(BaseEstimator):
         k = self.n_neighbors if n_neighbors is None else n_neighbors
         graph = sparse.csr_array(self.transformer_.transform(X))
         sizes = np.diff(graph.indptr)
-        if (sizes < k).any():
-            row = int(np.argmin(sizes))
+        if len(np.unique(sizes)) > 1 or sizes[0] < k:
             raise ValueError(
-                f"{type(self.transformer_).__name__} found {sizes[row]} neighbours of row {row}, "
-                f"but {k} are needed: raise its n_neighbors."
+                f"{type(self.transformer_).__name__} found {sizes.min()} to {sizes.max()} "
+                f"neighbours of a row, but {k} or more are needed, and as many for every row."
             )
-        rows = np.repeat(np.arange(len(sizes)), sizes)
-        order = np.lexsort((graph.indices, graph.data, rows))
-        first = order[graph.indptr[:-1, np.newaxis] + np.arange(k)]
-        found = Neighbors(graph.data[first], graph.indices[first].astype(np.intp))
+        shape = (len(sizes), sizes[0])
+        found = Neighbors(graph.data.reshape(shape), graph.indices.reshape(shape))
+        found = found.in_order().between(0, k)
         return tuple(found) if return_distance else found.indices

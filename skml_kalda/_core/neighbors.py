@@ -38,7 +38,10 @@ def inverse_distances(distances: NDArray[np.floating[Any]]) -> NDArray[np.float6
 
 
 def vote_shares(
-    neighbors: NDArray[np.intp], weights: NDArray[np.float64], labels: sparse.csr_array
+    neighbors: NDArray[np.intp],
+    weights: NDArray[np.float64],
+    labels: sparse.csr_array,
+    unknown: sparse.csr_array | None = None,
 ) -> sparse.csr_array:
     """Return the share of the neighbours' weight that each label has, from 0 to 1.
 
@@ -50,17 +53,30 @@ def vote_shares(
         The weights of their votes, positive in each row at least once.
     labels : CSR of shape (n, K)
         Indicator of the labels.
+    unknown : CSR of shape (n, K) or None, default=None
+        Indicator of the labels that rows do not know, and so do not vote on.
 
     Returns
     -------
     CSR of shape (m, K)
         Sparse, because few of many labels are met among k rows.
     """
-    votes = adjacency(neighbors, labels.shape[0], weights) @ labels
+    near = adjacency(neighbors, labels.shape[0], weights)
+    votes = near @ labels
     # Added up in the same order as the votes, so that an unanimous vote is exactly one.
-    total = weights.cumsum(axis=1)[:, -1]
-    votes.data /= np.repeat(total, np.diff(votes.indptr))
+    total = np.repeat(weights.cumsum(axis=1)[:, -1], np.diff(votes.indptr))
+    if unknown is None:
+        votes.data /= total
+    else:
+        votes.data = np.minimum(votes.data / (total - at_entries(near @ unknown, votes)), 1)
     return votes
+
+
+def at_entries(matrix: sparse.csr_array, of: sparse.csr_array) -> NDArray[np.float64]:
+    """Return the entries of a matrix where another one of its shape has its stored entries."""
+    rows = np.repeat(np.arange(of.shape[0]), np.diff(of.indptr))
+    # SciPy returns another form for no entries.
+    return np.asarray(matrix[rows, of.indices]) if of.nnz else np.zeros(0)
 
 
 def neighbor_counts(

@@ -37,6 +37,8 @@ class Cell:
     """How to choose the parameters in its grid and k; empty if nothing is tuned."""
     thresholds: int = 0
     """Folds inside the training rows that tune thresholds for F1; 0 means no tuned F1."""
+    stratified: bool = False
+    """Whether all folds have the same share of every label."""
 
     def record(self) -> dict[str, Any]:
         """Return what identifies the cell."""

@@ -117,6 +117,7 @@ def _add_run(command: argparse.ArgumentParser) -> None:
     for name in ("folds", "repeats", "seed"):
         add(f"--{name}", type=int, metavar="N")
     add("--standardize", action=argparse.BooleanOptionalAction, help="features to unit variance")
+    add("--stratified", action=argparse.BooleanOptionalAction, help="folds stratified by labels")
     add("--thresholds", type=int, metavar="N", help="inner folds that tune F1 thresholds; 0: none")
     add("--timeout", type=float, metavar="SECONDS", help="a cell fails that takes longer")
     add("--jobs", type=int, default=n_cores(), metavar="N", help="processes (default: all cores)")

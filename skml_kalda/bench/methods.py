@@ -22,6 +22,7 @@ _ALIASES = {"kaLDA": "MultiLabelKaLDA", "TR": "TraceRatio", "sdpLDA": "SDPLDA"}
 # estimators regularise. A plan can ask for these: ridge = "auto", shrinkage = "auto".
 _PUBLISHED: dict[str, dict[str, Any]] = {
     "CCA": {"ridge": 1e-4, "normalize": "B"},
+    "KernelKaLDA": {"weights": "labels", "shrinkage": 0.2},
     "LDA": {"ridge": 0.0, "normalize": "B"},
     "MLDA": {"ridge": 0.0, "normalize": "B"},
     "MLR": {"ridge": 0.1},

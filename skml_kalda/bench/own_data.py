@@ -22,9 +22,9 @@ _METHODS = (
     "ExtraTrees",
 )
 _ABOUT = (
-    "Reductions to K − 1 dimensions, followed by MLkNN, and methods that classify by themselves, "
-    "by 5-fold cross-validation. Features have zero mean and unit variance; missing values are "
-    "replaced by means. Thresholds of the tuned F1 are chosen inside the training rows."
+    "Reductions to K − 1 dimensions, each followed by a classifier, and methods that classify by "
+    "themselves. Missing values are replaced by means, and thresholds of the tuned F1 are chosen, "
+    "inside the training rows."
 )
 
 

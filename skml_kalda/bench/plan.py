@@ -30,7 +30,7 @@ from skml_kalda.datasets.manifest import manifest_names
 PLANS = Path(__file__).parent / "plans"
 # The settings that options of the command line change.
 LISTS = ("datasets", "methods", "classifiers", "dimensions")
-SINGLE = ("folds", "repeats", "seed", "standardize", "thresholds", "timeout")
+SINGLE = ("folds", "repeats", "seed", "standardize", "stratified", "thresholds", "timeout")
 _BUNDLED = ("emotions", "yeast", "scene")
 _KINDS = ("scores", "convergence", "projection", "gallery")
 _ALLOWED = {
@@ -48,6 +48,7 @@ _ALLOWED = {
     "repeats": settings.whole(1),
     "seed": settings.SEED,
     "standardize": settings.SWITCH,
+    "stratified": settings.SWITCH,
     "thresholds": settings.INNER_FOLDS,
     "classes": settings.whole(0),
     "max_rows": settings.ROWS,
@@ -82,6 +83,9 @@ class Plan:
         Numbers of components; empty means K - 1.
     folds, repeats, seed : int
         Settings of the cross-validation.
+    stratified : bool
+        Whether folds of rows with several labels have the same share of every label, as folds
+        of rows with one class always do.
     standardize : bool
         Whether features get zero mean and unit variance, by the training rows.
     classes : int
@@ -117,6 +121,7 @@ class Plan:
     max_rows: Mapping[str, int] = field(default_factory=dict)
     tune: Mapping[str, Any] = field(default_factory=dict)
     thresholds: int = 0
+    stratified: bool = False
     timeout: float = 0
 
     def __post_init__(self) -> None:
@@ -208,6 +213,7 @@ class Plan:
                     max_rows=self.max_rows.get(dataset, 0),
                     tune=tuning_of(self.tune, method),
                     thresholds=self.thresholds,
+                    stratified=self.stratified,
                 )
 
     def _classifiers(self, method: str) -> tuple[str, ...]:

@@ -22,7 +22,8 @@ from sklearn.utils.validation import (
 )
 from skmultilearn.base import MLClassifierBase
 
-from skml_kalda._core.arrays import batches, canonical
+from skml_kalda._core.arrays import Array, batches, canonical
+from skml_kalda._core.frames import frame_library, label_frame
 from skml_kalda._core.labels import indicator, sparse_form
 from skml_kalda._core.nearest import GraphSearch, NearestRows, Neighbors
 from skml_kalda._core.scores.thresholds import Cells, best_threshold_of_cells
@@ -45,6 +46,7 @@ class NeighborClassifier(TopLabelsMixin, MLClassifierBase, metaclass=ABCMeta):
         "threshold": [StrOptions({"auto"}), Interval(Real, 0, 1, closed="both")],
         "n_jobs": [Integral, None],
         "sparse_output": ["boolean", None],
+        "as_frame": ["boolean"],
     }
 
     k: int
@@ -53,6 +55,7 @@ class NeighborClassifier(TopLabelsMixin, MLClassifierBase, metaclass=ABCMeta):
     threshold: float | Literal["auto"]
     n_jobs: int | None
     sparse_output: bool | None
+    as_frame: bool
 
     @property
     def copyable_attrs(self) -> list[str]:
@@ -86,7 +89,9 @@ class NeighborClassifier(TopLabelsMixin, MLClassifierBase, metaclass=ABCMeta):
         X : {array-like, sparse} of shape (n, p)
             Training data, or a square distance matrix if `metric` is "precomputed".
         y : {array-like, sparse} of shape (n, K) or (n,)
-            Indicator matrix of 0 and 1, dense or sparse; or one class label per row.
+            Indicator matrix of 0 and 1, dense or sparse; or one class label per row. The columns
+            of a data frame name the labels. NaN in a matrix is an unknown label: the row has
+            then no vote on it.
         sample_weight : array-like of shape (n,), default=None
             Weights of the rows; None means one. Rows of weight zero are left out. See the notes
             of the class for what the others weigh.
@@ -96,13 +101,14 @@ class NeighborClassifier(TopLabelsMixin, MLClassifierBase, metaclass=ABCMeta):
         self
             The fitted classifier.
         """
-        self._label_cache, classes, is_matrix, _ = indicator(y)
+        self._label_cache, names, is_matrix, self._unknown = indicator(y, allow_unknown=True)
         X = canonical(validate_data(self, X, accept_sparse="csr"))
         check_consistent_length(X, self._label_cache)
         X = self._weighted_rows(X, sample_weight)
         self._num_instances, self._num_labels = self._label_cache.shape
-        self._sparse_form = sparse_form(y)
-        self.classes_ = np.tile([0, 1], (self._num_labels, 1)) if is_matrix else classes
+        self._sparse_form, self._frame_library = sparse_form(y), frame_library(y)
+        self.label_names_ = names
+        self.classes_ = np.tile([0, 1], (self._num_labels, 1)) if is_matrix else names
         self._check_enough_rows()
         self._search = self._new_search().fit(X)
         self._fit_votes(X)
@@ -118,18 +124,19 @@ class NeighborClassifier(TopLabelsMixin, MLClassifierBase, metaclass=ABCMeta):
 
         Returns
         -------
-        ndarray of shape (m,) or (m, K), or sparse of shape (m, K)
-            Class labels if `y` had one dimension, else a 0/1 indicator. It is sparse if
-            `sparse_output` is True, or if that is None and `y` was sparse.
+        ndarray of shape (m,) or (m, K), or sparse or data frame of shape (m, K)
+            Class labels if `y` had one dimension, else a 0/1 indicator. It is a data frame if
+            `as_frame` is True, else sparse if `sparse_output` is True, or if that is None and
+            `y` was sparse.
         """
         votes = self._votes_of(X)
         if self._is_single_label():
             best = [_dense(self._probability(part)).argmax(axis=1) for part in votes]
             return self.classes_[np.concatenate(best)]
+        labels = (self._decision(part).astype(np.int64) for part in votes)
         as_sparse = self._sparse_form is not None
         return self._assembled(
-            (self._decision(part).astype(np.int64) for part in votes),
-            as_sparse if self.sparse_output is None else self.sparse_output,
+            labels, X, as_sparse if self.sparse_output is None else self.sparse_output
         )
 
     def predict_proba(self, X: Any) -> Any:
@@ -142,11 +149,11 @@ class NeighborClassifier(TopLabelsMixin, MLClassifierBase, metaclass=ABCMeta):
 
         Returns
         -------
-        ndarray of shape (m, K), or sparse if `sparse_output` is True
+        ndarray of shape (m, K), or a data frame or sparse as `predict` returns on request
             For an indicator `y`, the probability that row i has label j, in [0, 1]. For a 1-D
             `y`, each row sums to one, because classes are mutually exclusive.
         """
-        return self._assembled(self._probabilities(X), bool(self.sparse_output))
+        return self._assembled(self._probabilities(X), X, bool(self.sparse_output))
 
     @abstractmethod
     def _votes(self, neighbors: Neighbors) -> sparse.csr_array:
@@ -187,8 +194,11 @@ class NeighborClassifier(TopLabelsMixin, MLClassifierBase, metaclass=ABCMeta):
     def _batches(self, n: int) -> Iterator[slice]:
         return batches(n, 4 * self._num_labels + 2 * self.k)
 
-    def _assembled(self, parts: Iterator[Any], as_sparse: bool) -> Any:
-        """Stack batches of rows: a dense array, or sparse as `y` was, or a CSR matrix."""
+    def _assembled(self, parts: Iterator[Any], X: Any, as_sparse: bool) -> Any:
+        """Stack batches of rows: a frame, a dense array, sparse as `y` was, or a CSR matrix."""
+        if self.as_frame and not self._is_single_label():
+            labels = np.concatenate([_dense(part) for part in parts])
+            return label_frame(labels, self.label_names_, X, self._frame_library)
         if not as_sparse:
             return np.concatenate([_dense(part) for part in parts])
         form = self._sparse_form or sparse.csr_matrix
@@ -196,6 +206,14 @@ class NeighborClassifier(TopLabelsMixin, MLClassifierBase, metaclass=ABCMeta):
 
     def _is_single_label(self) -> bool:
         return self.classes_.ndim == 1
+
+    def _column_names(self) -> NDArray[Any] | None:
+        return None if self._is_single_label() else self.label_names_
+
+    def _known_weight(self, weight: Array) -> Array:
+        """Return the weight of the rows that know each label, shape (K,)."""
+        unknown = 0.0 if self._unknown is None else weight @ self._unknown
+        return np.full(self._num_labels, weight.sum()) - unknown
 
     def _weighted_rows(self, X: Any, sample_weight: Any) -> Any:
         """Keep the weights, and leave out rows and labels of weight zero."""
@@ -213,6 +231,8 @@ class NeighborClassifier(TopLabelsMixin, MLClassifierBase, metaclass=ABCMeta):
                 'metric="precomputed" cannot leave out: leave out their rows and columns.'
             )
         self._weight, self._label_cache = weight[counted], self._label_cache[counted]
+        if self._unknown is not None:
+            self._unknown = self._unknown[counted]
         return X[counted]
 
     def _check_enough_rows(self) -> None:

@@ -16,7 +16,7 @@ class TopLabelsMixin:
 
     classes_: NDArray[Any]
 
-    def top_labels(self, X: Any, n: int = 5) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    def top_labels(self, X: Any, n: int = 5) -> tuple[NDArray[Any], NDArray[np.float64]]:
         """Return the most probable labels of each row, for example the tags of a text.
 
         Rows are read in batches, so no array of all rows and labels is made.
@@ -31,8 +31,9 @@ class TopLabelsMixin:
         Returns
         -------
         labels : ndarray of shape (m, n)
-            Columns of `y`, or positions in `classes_` for a 1-D `y`. The most probable label
-            comes first; of equally probable labels, the lowest number comes first.
+            Columns of `y`, by name if it was a data frame, else by number; or positions in
+            `classes_` for a 1-D `y`. The most probable label comes first; of equally probable
+            labels, the one that comes first in `y`.
         scores : ndarray of shape (m, n)
             Their probabilities, as in `predict_proba`.
         """
@@ -41,7 +42,12 @@ class TopLabelsMixin:
         if isinstance(n, bool) or not isinstance(n, int | np.integer) or not 1 <= n <= K:
             raise ValueError(f"n={n!r} must be an integer from 1 to {K}, the number of labels.")
         labels, scores = zip(*(top_scores(part, int(n)) for part in probabilities), strict=True)
-        return np.concatenate(labels), np.concatenate(scores)
+        found, names = np.concatenate(labels), self._column_names()
+        return found if names is None else names[found], np.concatenate(scores)
+
+    def _column_names(self) -> NDArray[Any] | None:
+        """Return the names or numbers of the columns of an indicator `y`; None for a 1-D `y`."""
+        raise NotImplementedError
 
     def _probabilities(self, X: Any) -> Iterator[Any]:
         """Check X, and yield the probabilities of batches of its rows, dense or CSR."""

@@ -21,14 +21,15 @@ class BinaryRelevanceKNN(NeighborClassifier):
 
     Predictions and probabilities equal those of scikit-multilearn's
     ``BinaryRelevance(KNeighborsClassifier(k))``, which repeats the same search for each label,
-    and predictions those of its ``BRkNNaClassifier(k)``.
+    and predictions those of its ``BRkNNaClassifier(k)``, wherever no two distances are equal.
 
     Parameters
     ----------
     k : int, default=10
         Number of neighbours that vote.
     n_jobs : int or None, default=None
-        Number of parallel jobs for the neighbour search; -1 means all processors.
+        Number of threads of the neighbour search; -1 means all processors, None as many as
+        scikit-learn's own loops take.
     weights : {"uniform", "distance"}, default="uniform"
         What the vote of a neighbour counts: one, or one over its distance. In the second case
         neighbours at distance zero, if there are any, vote alone.
@@ -36,10 +37,9 @@ class BinaryRelevanceKNN(NeighborClassifier):
         Distance, such as "euclidean" or "cosine"; see
         :class:`sklearn.neighbors.NearestNeighbors`. The default is Euclidean.
     threshold : float in [0, 1] or "auto", default=0.5
-        Share of the votes that a label needs more than to be predicted. "auto" takes the threshold
-        that maximises macro F1 over the leave-one-out votes of the training rows, which are
-        searched once more for it.
-        For a 1-D `y` there is no threshold.
+        A label is predicted if its share of the votes is above this. "auto" takes the threshold
+        that maximises macro F1 over the leave-one-out votes of the training rows, at the cost of
+        one search of these rows. For a 1-D `y` there is no threshold.
     algorithm : "auto" or object, default="auto"
         How neighbours are searched. "auto" is an exact search, for Euclidean distances by a tree
         of SciPy where there are many rows and few features, else by scikit-learn. An object with
@@ -50,11 +50,18 @@ class BinaryRelevanceKNN(NeighborClassifier):
         Whether `predict` and `predict_proba` return sparse matrices. None predicts labels in the
         form of `y` and dense probabilities. True matches scikit-multilearn, whose predictions
         are always sparse.
+    as_frame : bool, default=False
+        Whether `predict` and `predict_proba` return data frames for an indicator `y`, with a
+        named column for each label: of polars if `y` was a polars frame, else of pandas, with
+        the index of X.
 
     Attributes
     ----------
     classes_ : ndarray of shape (K, 2) or (K,)
         For an indicator `y`, the values 0 and 1 of each label, even if it is constant in `y`;
+        for a 1-D `y`, its class labels.
+    label_names_ : ndarray of shape (K,)
+        The columns of an indicator `y`: the names of those of a data frame, else their numbers;
         for a 1-D `y`, its class labels.
     knn_ : sklearn.neighbors.NearestNeighbors
         The neighbour search; before `fit`, the one that `fit` would use.
@@ -80,6 +87,9 @@ class BinaryRelevanceKNN(NeighborClassifier):
     twice, but takes only one of the k places; two equal rows take two. So integer weights equal
     repeated rows where the k places go to the same rows: if all weights are w, and the repeated
     rows are asked for k w neighbours. Rows of weight zero are not searched.
+
+    Neighbours that do not know a label have no vote on it: its probability is its share of the
+    votes of the others, and zero if none of the k neighbours knows it.
 
     A 1-D `y` holds one class label per row. The most frequent class is then predicted, as in
     :class:`sklearn.neighbors.KNeighborsClassifier`.
@@ -125,6 +135,7 @@ class BinaryRelevanceKNN(NeighborClassifier):
         threshold: float | Literal["auto"] = 0.5,
         algorithm: Any = "auto",
         sparse_output: bool | None = None,
+        as_frame: bool = False,
     ) -> None:
         self.k = k
         self.n_jobs = n_jobs
@@ -133,6 +144,7 @@ class BinaryRelevanceKNN(NeighborClassifier):
         self.threshold = threshold
         self.algorithm = algorithm
         self.sparse_output = sparse_output
+        self.as_frame = as_frame
 
     def _fit_votes(self, X: Any) -> None:
         if self._leaves_one_out():
@@ -146,14 +158,17 @@ class BinaryRelevanceKNN(NeighborClassifier):
         n, K = votes.shape
         labels = np.repeat(np.arange(K), np.diff(votes.indptr))
         hits = entries(self._label_cache, votes.indices, labels)
-        positive = self._label_cache.sum(axis=0)
+        counted = np.ones(len(hits))
+        if self._unknown is not None:
+            counted -= entries(self._unknown, votes.indices, labels)
+        positive, known = self._label_cache.sum(axis=0), self._known_weight(np.ones(n))
         for label in range(K):
             part = slice(*votes.indptr[label : label + 2])
-            met = hits[part]
+            met, rows = hits[part], counted[part]
             yield Cells(
                 np.append(votes.data[part], 0.0),
                 np.append(met, positive[label] - met.sum()),
-                np.append(np.ones(len(met)), n - len(met)),
+                np.append(rows, known[label] - rows.sum()),
             )
 
     def _votes(self, neighbors: Neighbors) -> sparse.csr_array:
@@ -163,7 +178,7 @@ class BinaryRelevanceKNN(NeighborClassifier):
             weights = np.ones(neighbors.indices.shape)
         if self._weight is not None:
             weights *= self._weight[neighbors.indices]
-        return vote_shares(neighbors.indices, weights, self._label_cache)
+        return vote_shares(neighbors.indices, weights, self._label_cache, self._unknown)
 
     def _probability(self, votes: sparse.csr_array) -> sparse.csr_array:
         return votes

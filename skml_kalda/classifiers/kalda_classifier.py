@@ -303,6 +303,9 @@ class KaLDAClassifier(TopLabelsMixin, ClassifierMixin, BaseEstimator):
             return self._in_frame(np.concatenate(parts), X)
         return self._sparse_form(sparse.vstack([sparse.csr_array(part) for part in parts]))
 
+    def _column_names(self) -> NDArray[Any] | None:
+        return None if self._columns is None else self.classes_
+
     def _in_frame(self, labels: Array, X: Any) -> Any:
         if not self.as_frame or self._columns is None:
             return labels

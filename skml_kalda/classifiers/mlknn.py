@@ -12,7 +12,7 @@ from sklearn.utils._param_validation import Interval
 
 from skml_kalda._core.arrays import Array
 from skml_kalda._core.nearest import Neighbors
-from skml_kalda._core.neighbors import adjacency
+from skml_kalda._core.neighbors import adjacency, at_entries
 from skml_kalda._core.scores.thresholds import Cells
 from skml_kalda.classifiers._neighbors import NeighborClassifier
 
@@ -34,17 +34,17 @@ class MLkNN(NeighborClassifier):
     ignore_first_neighbours : int, default=0
         Number of nearest points to skip before the `k` that count, in fit and in predict.
     n_jobs : int or None, default=None
-        Number of parallel jobs for the neighbour search; -1 means all processors.
+        Number of threads of the neighbour search; -1 means all processors, None as many as
+        scikit-learn's own loops take.
     metric : str or callable, default="minkowski"
         Distance; see :class:`sklearn.neighbors.NearestNeighbors`. The default is Euclidean.
     include_self : bool, default=True
         Whether a training point counts as its own neighbour when the likelihoods are estimated.
         True matches scikit-multilearn; False is the definition of Zhang and Zhou [1]_.
     threshold : float in [0, 1] or "auto", default=0.5
-        Probability from which on a label is predicted. "auto" takes the threshold
-        that maximises macro F1 over the leave-one-out votes of the training rows, which take
-        no further search.
-        For a 1-D `y` there is no threshold.
+        A label is predicted if its probability is at least this. "auto" takes the threshold that
+        maximises macro F1 over the leave-one-out votes of the training rows, at the cost of no
+        further search. For a 1-D `y` there is no threshold.
     algorithm : "auto" or object, default="auto"
         How neighbours are searched. "auto" is an exact search, for Euclidean distances by a tree
         of SciPy where there are many rows and few features, else by scikit-learn. An object with
@@ -55,11 +55,18 @@ class MLkNN(NeighborClassifier):
         Whether `predict` and `predict_proba` return sparse matrices. None predicts labels in the
         form of `y` and dense probabilities. True matches scikit-multilearn, whose predictions
         are always sparse.
+    as_frame : bool, default=False
+        Whether `predict` and `predict_proba` return data frames for an indicator `y`, with a
+        named column for each label: of polars if `y` was a polars frame, else of pandas, with
+        the index of X.
 
     Attributes
     ----------
     classes_ : ndarray of shape (K, 2) or (K,)
         For an indicator `y`, the values 0 and 1 of each label, even if it is constant in `y`;
+        for a 1-D `y`, its class labels.
+    label_names_ : ndarray of shape (K,)
+        The columns of an indicator `y`: the names of those of a data frame, else their numbers;
         for a 1-D `y`, its class labels.
     knn_ : sklearn.neighbors.NearestNeighbors
         The neighbour search; before `fit`, the one that `fit` would use.
@@ -93,6 +100,10 @@ class MLkNN(NeighborClassifier):
 
     The leave-one-out votes of ``threshold="auto"`` are those of the k nearest other rows, with
     and without `include_self`. Their probabilities come from the same tables as those of new rows.
+
+    If labels are unknown, priors and likelihoods are those of the rows that know them. C_l is
+    then the share of the neighbours that know label l and carry it, times k and rounded; zero
+    if none of them knows it.
 
     A 1-D `y` holds one class label per row. The most probable class is then predicted.
 
@@ -145,6 +156,7 @@ class MLkNN(NeighborClassifier):
         algorithm: Any = "auto",
         include_self: bool = True,
         sparse_output: bool | None = None,
+        as_frame: bool = False,
     ) -> None:
         self.k = k
         self.s = s
@@ -155,6 +167,7 @@ class MLkNN(NeighborClassifier):
         self.algorithm = algorithm
         self.include_self = include_self
         self.sparse_output = sparse_output
+        self.as_frame = as_frame
 
     def _ignored(self) -> int:
         return self.ignore_first_neighbours
@@ -165,7 +178,8 @@ class MLkNN(NeighborClassifier):
     def _fit_votes(self, X: Any) -> None:
         s = self.s
         weight = np.ones(self._num_instances) if self._weight is None else self._weight
-        self._prior_prob_true = (s + weight @ self._label_cache) / (s * 2 + weight.sum())
+        known = self._known_weight(weight)
+        self._prior_prob_true = (s + weight @ self._label_cache) / (s * 2 + known)
         self._prior_prob_false = 1 - self._prior_prob_true
         found = Neighbors(*self.knn_.kneighbors(X, self._rows_needed()))
         others = found.without_self() if self._leaves_one_out() else found
@@ -179,14 +193,16 @@ class MLkNN(NeighborClassifier):
 
     def _histograms(self, neighbors: Neighbors, weight: Array) -> tuple[Array, Array]:
         """Return the weight of the rows with and without label l (row) that have each C_l."""
-        Y, neighbors = self._label_cache, self._counted(neighbors)
+        Y, unknown, neighbors = self._label_cache, self._unknown, self._counted(neighbors)
         true, every = np.zeros((2, self._num_labels, self.k + 1))
         for rows in self._batches(self._num_instances):
             counts = self._votes(neighbors.at(rows))
             every += self._histogram(counts, weight[rows])
             true += self._histogram(counts.multiply(Y[rows]).tocsr(), weight[rows])
+            if unknown is not None:
+                every -= self._histogram(counts.multiply(unknown[rows]).tocsr(), weight[rows])
         # What is not stored in the sparse counts is zero.
-        every[:, 0] = weight.sum() - every.sum(axis=1)
+        every[:, 0] = self._known_weight(weight) - every.sum(axis=1)
         true[:, 0] = weight @ Y - true.sum(axis=1)
         return true, every - true
 
@@ -198,8 +214,16 @@ class MLkNN(NeighborClassifier):
         return np.bincount(cells, weights, shape[0] * shape[1]).astype(float).reshape(shape)
 
     def _votes(self, neighbors: Neighbors) -> sparse.csr_array:
-        """Return C_l, how many of the neighbours of each row carry each label."""
-        return adjacency(neighbors.indices, self._num_instances) @ self._label_cache
+        """Return C_l, how many of the neighbours of each row carry each label.
+
+        If some do not know it, it is the share of those who do, times k and rounded.
+        """
+        near = adjacency(neighbors.indices, self._num_instances)
+        counts = near @ self._label_cache
+        if self._unknown is not None:
+            known = self.k - at_entries(near @ self._unknown, counts)
+            counts.data = np.rint(self.k * counts.data / known)
+        return counts
 
     def _probability(self, votes: sparse.csr_array) -> Array:
         probability = self._looked_up(self._probability_table(), votes)

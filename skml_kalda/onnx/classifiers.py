@@ -26,8 +26,10 @@ def set_classifier_types(operator: Any) -> None:
     variable, classes = operator.inputs[0], operator.raw_operator.classes_
     n, K = variable.get_first_dimension(), len(classes)
     label, probability = operator.outputs
-    kind = StringTensorType if classes.dtype.kind in "OU" else Int64TensorType
-    label.type = kind([n, K] if _has_indicator(operator.raw_operator) else [n])
+    if _has_indicator(operator.raw_operator):
+        label.type = Int64TensorType([n, K])
+    else:
+        label.type = (StringTensorType if classes.dtype.kind in "OU" else Int64TensorType)([n])
     probability.type = type(guess_tensor_type(variable.type))([n, K])
 
 
@@ -116,5 +118,10 @@ def _label_counts(classifier: Any, X: Node, op: Operators) -> Node:
     if ignored:
         counted = np.arange(ignored, classifier.k + ignored)
         nearest = op("Gather", nearest, counted, axis=1)
+    if classifier._unknown is not None:
+        raise ValueError(
+            f"{type(classifier).__name__} fitted with unknown labels (NaN) has no ONNX form: "
+            "not every neighbour votes on every label. Fit it on rows whose labels are known."
+        )
     labels = classifier._label_cache.toarray().astype(np.uint8)
     return op.row_sums(op.cast(op("Gather", labels, nearest), np.int64), keepdims=0)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg
+from scipy import linalg, sparse
 from sklearn.utils.validation import check_array, check_is_fitted
 
+from skml_kalda._core.advice import advise, advise_on_units
 from skml_kalda._core.arrays import Array, check_columns, floating, projected
 from skml_kalda._core.dask import batch_of_blocks, is_dask
 from skml_kalda._core.labels import Weighted, occupied_columns, omega_weighted, row_weighted
@@ -65,7 +65,16 @@ class BaseReducer(SupervisedReducer):
         occupied = occupied_columns(Y.matrix.T @ sample_weight, Y.classes)
         with np.errstate(over="ignore", invalid="ignore"):  # checked below, feature by feature
             scatter = scatter_of(X, *self._weigh(X, Y.matrix[:, occupied], sample_weight))
-        return self._solve(scatter, Y.classes[occupied], floating(X.dtype))
+        results = self._solve(scatter, Y.classes[occupied], floating(X.dtype))
+        # The spreads of sparse features, such as words, differ by how often they occur.
+        if not sparse.issparse(X) and self._depends_on_units(results):
+            spread = np.sqrt(scatter.diagonal / scatter.weight)
+            advise_on_units(type(self).__name__, spread, getattr(self, "feature_names_in_", None))
+        return results
+
+    def _depends_on_units(self, results: Results) -> bool:
+        """Whether the directions depend on the units of the features."""
+        return True
 
     def _extended(self, before: Batch | None, X: Any, y: Any, sample_weight: Any) -> Batch:
         batch = self._batch(X, y, sample_weight, reset=before is None)
@@ -135,11 +144,9 @@ class BaseReducer(SupervisedReducer):
         p = self.n_features_in_
         if self.n_components is not None or default < p or p == 1:
             return default
-        warnings.warn(
+        advise(
             f"{type(self).__name__} would by default keep as many directions as X has "
-            f"features: {p - 1} of {p} are kept. Pass n_components to choose.",
-            UserWarning,
-            stacklevel=2,
+            f"features: {p - 1} of {p} are kept. Pass n_components to choose."
         )
         return p - 1
 
@@ -196,11 +203,9 @@ def warn_unregularised(name: str, parameter: str, scatter: Scatter) -> None:
     """Warn of a fit without regularisation on too few rows for its features."""
     n, p = scatter.n_samples, scatter.n_features
     if n < 3 * p:
-        warnings.warn(
+        advise(
             f"{name} without regularisation fits noise if there are fewer than three rows per "
-            f'feature, and X has {n} rows of {p} features: use {parameter}="auto".',
-            UserWarning,
-            stacklevel=3,
+            f'feature, and X has {n} rows of {p} features: use {parameter}="auto".'
         )
 
 

@@ -21,6 +21,7 @@ from skml_kalda._core.eigenproblem import (
 from skml_kalda._core.labels import Weighted
 from skml_kalda._core.scatter import AnyScatter
 from skml_kalda._core.scatter.base import TOL
+from skml_kalda._core.streams import Results
 from skml_kalda._core.symmetric import positive_eigenpairs
 from skml_kalda.reducers._families.generalized import NORMALIZE_WHOLE, TOLERANCE, GeneralizedReducer
 
@@ -40,7 +41,8 @@ class MDDM(GeneralizedReducer):
     n_components : int, default=None
         Number of directions, at most the rank of :math:`X^T L X`, which for the linear kernel
         is at most the number of labels. None means the number of non-empty classes (for
-        another kernel: the rank of L) minus one, or that rank if smaller.
+        another kernel: the rank of L), minus one if every row has the same number of labels,
+        or that rank if smaller.
     projection : {"p", "f"}, default="p"
         The constraint: "p" for orthonormal directions, :math:`G^T G = I`; "f" for features
         with :math:`G^T (\mu X^T X + (1 - \mu) I) G = I`.
@@ -98,7 +100,7 @@ class MDDM(GeneralizedReducer):
     >>> from skml_kalda import MDDM
     >>> X, Y = make_multilabel_classification(n_classes=4, random_state=0)
     >>> MDDM().fit_transform(X, Y).shape
-    (100, 3)
+    (100, 4)
     >>> MDDM(n_components=5, label_kernel=rbf_kernel).fit_transform(X, Y).shape
     (100, 5)
     """
@@ -140,6 +142,9 @@ class MDDM(GeneralizedReducer):
 
     def _needs_known_labels(self) -> str | None:
         return None if self._is_linear() else "a label kernel compares whole rows of labels"
+
+    def _depends_on_units(self, results: Results) -> bool:
+        return True
 
     def _is_linear(self) -> bool:
         return isinstance(self.label_kernel, str)

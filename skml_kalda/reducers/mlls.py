@@ -28,8 +28,8 @@ class MLLS(BaseReducer):
     ----------
     n_components : int, default=None
         Number of directions, at most the rank of :math:`X^T Y`: the number of labels, or one
-        less if every row has the same number of labels. None means the number of non-empty
-        classes minus one, or that rank if smaller.
+        less if every row has the same number of labels. None means that number, counting only
+        labels that have rows.
     alpha : float, default=1.0
         Penalty on the weights outside the subspace.
     beta : float, default=1.0
@@ -81,7 +81,7 @@ class MLLS(BaseReducer):
     >>> from skml_kalda import MLLS
     >>> X, Y = make_multilabel_classification(n_classes=4, random_state=0)
     >>> MLLS(alpha=10.0).fit_transform(X, Y).shape
-    (100, 3)
+    (100, 4)
     """
 
     eigenvalues_ = Fitted[Array]()
@@ -115,6 +115,6 @@ class MLLS(BaseReducer):
         R = regression_weights(scatter, n * self.beta)
         T = regression_weights(scatter, n * (self.alpha + self.beta)).T @ R
         values, Q = positive_eigenpairs((T + T.T) / 2, RANK_RTOL)
-        limit, default = len(values), scatter.n_classes - 1
+        limit, default = len(values), scatter.label_dimensions
         k = self._number_of_components(default, limit, RANK_OF_COVARIANCE)
         return Directions(orthonormal(R @ Q[:, :k]), {"eigenvalues_": values[:k]})

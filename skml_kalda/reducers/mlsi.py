@@ -44,8 +44,8 @@ class MLSI(BaseReducer):
     ----------
     n_components : int, default=None
         Number of directions, at most the rank of the centred data (for ``beta=1``: the rank
-        of :math:`X^T Y`). None means the number of non-empty classes minus one, or that rank if
-        smaller.
+        of :math:`X^T Y`). None means the number of non-empty classes, minus one if every row has
+        the same number of labels, or that rank if smaller.
     beta : float in [0, 1], default=0.5
         Weight of the labels: ``beta=0`` is whitened PCA, ``beta=1`` is OPLS.
     form : {"direct", "inverse"}, default="direct"
@@ -189,14 +189,14 @@ class MLSI(BaseReducer):
         reason = "the size of the data, less 2"
         if self.beta == 1:
             limit, reason = latent.weights.shape[1], RANK_OF_COVARIANCE
-        return latent.top(self._number_of_components(scatter.n_classes - 1, limit, reason))
+        return latent.top(self._number_of_components(scatter.label_dimensions, limit, reason))
 
     def _k(self, scatter: SpectralScatter, moments: _Moments) -> int:
         limit, reason = len(moments.data), RANK_OF_DATA
         if self.beta == 1:
             limit = int(np.linalg.matrix_rank(moments.cross, rtol=RANGE_RTOL))
             reason = RANK_OF_COVARIANCE
-        return self._number_of_components(scatter.n_classes - 1, limit, reason)
+        return self._number_of_components(scatter.label_dimensions, limit, reason)
 
     def _direct(self, moments: _Moments, ridge: float, k: int) -> Eigenpairs:
         s, N, _ = moments

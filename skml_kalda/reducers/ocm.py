@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from skml_kalda._core.eigenproblem import Eigenpairs, Normalization, orthonormal_eigenpairs
 from skml_kalda._core.scatter import AnyScatter
+from skml_kalda._core.streams import Results
 from skml_kalda.reducers._families.generalized import GeneralizedReducer
 
 
@@ -70,6 +71,9 @@ class OCM(GeneralizedReducer):
 
     def _ridge(self, scatter: AnyScatter) -> float:
         return 0.0  # nothing is inverted
+
+    def _depends_on_units(self, results: Results) -> bool:
+        return True
 
     def _eigenpairs(self, scatter: AnyScatter, ridge: float) -> Eigenpairs:
         values, vectors = orthonormal_eigenpairs(scatter, self._label_side(scatter))

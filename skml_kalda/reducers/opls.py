@@ -34,8 +34,8 @@ class OPLS(GeneralizedReducer):
     ----------
     n_components : int, default=None
         Number of directions, at most the rank of :math:`X^T Y`: the number of labels, or one
-        less if every row has the same number of labels. None means the number of non-empty
-        classes minus one, or that rank if smaller.
+        less if every row has the same number of labels. None means that number, counting only
+        labels that have rows.
     ridge : float or "auto", default="auto"
         :math:`\gamma` as a multiple of the mean eigenvalue of :math:`X^T X`.
         "auto" chooses the value for which a ridge regression of the labels on the features is

@@ -2,19 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
-
-from skml_kalda._core.eigenproblem import Normalization
-from skml_kalda._core.scatter.base import TOL
-from skml_kalda.reducers._families.generalized import (
-    NORMALIZE,
-    RIDGE,
-    TOLERANCE,
-    GeneralizedReducer,
-)
+from skml_kalda.reducers.lda import LDA
 
 
-class RLDA(GeneralizedReducer):
+class RLDA(LDA):
     r"""Regularised linear discriminant analysis.
 
     LDA with a ridge on the total scatter,
@@ -85,23 +76,3 @@ class RLDA(GeneralizedReducer):
     >>> RLDA(n_components=4).fit_transform(X, y).shape
     (1797, 4)
     """
-
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **GeneralizedReducer._parameter_constraints,
-        "ridge": RIDGE,
-        "normalize": NORMALIZE,
-        "tol": TOLERANCE,
-    }
-
-    def __init__(
-        self,
-        n_components: int | None = None,
-        *,
-        ridge: float | Literal["auto"] = "auto",
-        normalize: Normalization = "sqrt_eig",
-        tol: float = TOL,
-    ) -> None:
-        self.n_components = n_components
-        self.ridge = ridge
-        self.normalize = normalize
-        self.tol = tol

@@ -77,9 +77,9 @@ def test_cells_of_a_data_set_that_a_worker_lacks_fail_and_the_others_go_on(
     seen = bench_cluster.find_source
     asked = []
 
-    def elsewhere(name, folder):
+    def elsewhere(name, folder, data):
         asked.append(folder)
-        return seen(name, tmp_path / "elsewhere")
+        return seen(name, tmp_path / "elsewhere", data)
 
     monkeypatch.setattr(bench_cluster, "find_source", elsewhere)
     results = run(plan, tmp_path / "out", dask=address, data_home="home")

@@ -19,6 +19,7 @@ from skml_kalda.bench.running.runner import default_output
         ("seed = 1979-05-27", "seed must be a whole number from 0 to 2147483647"),
         ('standardize = "yes"', "standardize must be true or false, not 'yes'"),
         ("standardize = 1", "standardize must be true or false, not 1"),
+        ("stratified = 1", "stratified must be true or false, not 1"),
         ('datasets = "emotions"', "datasets must be a list of different names, at least one"),
         ("datasets = []", "datasets must be a list of different names, at least one, not []"),
         ("datasets = [3]", "datasets must be a list of different names, at least one, not [3]"),
@@ -104,7 +105,8 @@ def test_two_runs_of_one_plan_keep_their_figures_apart(tiny_plan, tmp_path):
     runs = [run(tiny_plan.changed(seed=seed), tmp_path / str(seed)) for seed in (0, 1)]
     page = report(runs, tmp_path / "both").read_text("utf-8")
     figures = sorted(path.name for path in (tmp_path / "both" / "figures").iterdir())
-    assert figures == ["tiny-2-scores.svg", "tiny-scores.svg"]
+    names = ["tiny-2-cost.svg", "tiny-2-scores.svg", "tiny-cost.svg", "tiny-scores.svg"]
+    assert figures == names
     assert page.count('id="tiny"') == page.count('id="tiny-2"') == 1
 
 

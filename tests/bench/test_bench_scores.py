@@ -18,6 +18,7 @@ from skml_kalda.bench.plan import Plan, read_plan
 from skml_kalda.bench.scores import SCORES
 from skml_kalda.datasets import load_dataset, save_arff
 from skml_kalda.metrics import one_error, precision_at_k
+from skml_kalda.model_selection import MultiLabelStratifiedKFold
 from tests import classic
 from tests.classic import MLDA
 
@@ -29,13 +30,14 @@ def only_scores(rows, name):
 
 
 @pytest.mark.parametrize(
-    ("reducer", "standardize"), [(PCA(4, random_state=0), True), (MLDA(4), False)]
+    ("reducer", "standardize", "splitter"),
+    [(PCA(4, random_state=0), True, KFold), (MLDA(4), False, MultiLabelStratifiedKFold)],
 )
-def test_scores_of_cells_are_those_of_a_plain_loop(tmp_path, standardize, reducer):
+def test_scores_of_cells_are_those_of_a_plain_loop(tmp_path, standardize, reducer, splitter):
     X, Y = load_dataset("emotions", return_X_y=True)
     expected = []
     for repeat in range(2):
-        for train, test in KFold(3, shuffle=True, random_state=5 + repeat).split(X):
+        for train, test in splitter(3, shuffle=True, random_state=5 + repeat).split(X, Y):
             A, B = X[train], X[test]
             if standardize:
                 scaler = StandardScaler().fit(A)
@@ -48,6 +50,7 @@ def test_scores_of_cells_are_those_of_a_plain_loop(tmp_path, standardize, reduce
     plan = Plan(
         "loop", "Loop", datasets=("emotions",), methods=(type(reducer).__name__,),
         classifiers=("3-NN",), dimensions=(4,), folds=3, repeats=2, seed=5, standardize=standardize,
+        stratified=splitter is MultiLabelStratifiedKFold,
     )  # fmt: skip
     found = run(plan, tmp_path).ok
     assert len(found) == len(expected) == 6

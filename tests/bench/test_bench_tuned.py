@@ -8,9 +8,11 @@ import pytest
 from scipy import stats
 from sklearn import metrics
 from sklearn.datasets import make_multilabel_classification
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, KFold
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import Pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
@@ -93,6 +95,42 @@ def test_the_choice_is_that_of_grid_search_over_a_pipeline(method, score):
     choice = choose(cell, X, y)
     search = search_of(method, score, cell.seed).fit(X, y)
     assert_same_choice(search, choice.parameters, choice.k, choice.score)
+
+
+def test_a_method_that_classifies_by_itself_is_tuned_too():
+    X, y = make_multilabel_classification(
+        n_samples=120, n_features=20, n_classes=4, allow_unlabeled=False, random_state=1
+    )
+    grid = {"C": [0.001, 0.1, 10.0]}
+    tune = {**TUNE, "grid": {"LogisticRegression": grid}}
+    (cell,) = nested(methods=("LogisticRegression",), parameters={}, tune=tune).cells()[:1]
+    choice = choose(cell, X, y)
+    model = OneVsRestClassifier(LogisticRegression(max_iter=1000))
+    search = GridSearchCV(
+        make_pipeline(StandardScaler(), model),
+        {"onevsrestclassifier__estimator__C": grid["C"]},
+        scoring="f1_macro",
+        cv=KFold(TUNE["folds"], shuffle=True, random_state=cell.seed),
+    ).fit(X, y)
+    assert choice.score == pytest.approx(search.best_score_)
+    assert list(choice.parameters.values()) == list(search.best_params_.values())
+    assert set(choice.record()) == {"chosen", "inner_score", "tune_seconds"}
+
+
+def test_the_score_may_be_the_best_f1_of_one_threshold():
+    X, y = make_multilabel_classification(
+        n_samples=150, n_features=10, n_classes=4, n_labels=2, random_state=1
+    )
+    tune = {**TUNE, "score": "macro_f1_tuned", "neighbors": [4], "grid": {}}
+    (cell,) = nested(methods=("none",), parameters={}, tune=tune).cells()[:1]
+    best = []
+    for train, test in KFold(TUNE["folds"], shuffle=True, random_state=cell.seed).split(X):
+        scaler = StandardScaler().fit(X[train])
+        knn = KNeighborsClassifier(4).fit(scaler.transform(X[train]), y[train])
+        shares = np.column_stack([p[:, 1] for p in knn.predict_proba(scaler.transform(X[test]))])
+        f1 = [metrics.f1_score(y[test], shares >= t, average="macro") for t in np.unique(shares)]
+        best.append(max(f1))
+    assert choose(cell, X, y).score == pytest.approx(np.mean(best))
 
 
 def test_nested_scores_are_those_of_a_plain_loop_over_grid_searches(tmp_path):

@@ -5,6 +5,7 @@ import tracemalloc
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn import config_context
 from sklearn.base import clone
 
 from skml_kalda import MDDM
@@ -159,3 +160,10 @@ def test_a_stream_too_wide_for_its_moments_is_refused():
     with pytest.raises(MemoryError, match=r"96000 GB are needed .* reduce that first"):
         kalda.partial_fit(X, np.arange(10) % 2)
     assert "_state" not in vars(kalda)
+
+
+@pytest.mark.parametrize(("at_most", "rows"), [(np.inf, 2), (2**16, 1), (10, 1)])
+def test_batches_fit_into_the_working_memory(at_most, rows):
+    with config_context(working_memory=1):  # MB
+        found = list(arrays.batches(5, 2**16, at_most))
+    assert found == [slice(i, min(i + rows, 5)) for i in range(0, 5, rows)]

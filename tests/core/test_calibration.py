@@ -5,6 +5,7 @@ from scipy.special import expit, logit, softmax
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 
+from skml_kalda._core.scores import calibration
 from skml_kalda._core.scores.calibration import label_sigmoids, softmax_slope
 
 
@@ -46,6 +47,13 @@ def test_it_is_the_minimum_of_the_penalised_losses():
         a, b = best(np.array([k]), common, 3.0)
         assert slope[k] == pytest.approx(a / unit[k], rel=1e-3)
         assert intercept[k] == pytest.approx(logit(q[k]) + b - a * q[k] / unit[k], rel=1e-3)
+
+
+def test_newton_steps_converge_quickly(monkeypatch):
+    scores, Y, _ = scored(n=60)
+    expected = label_sigmoids(scores, Y, np.ones(60))
+    monkeypatch.setattr(calibration, "_STEPS", 8)
+    np.testing.assert_allclose(label_sigmoids(scores, Y, np.ones(60)), expected, rtol=1e-8)
 
 
 def test_a_rare_label_learns_from_the_others():

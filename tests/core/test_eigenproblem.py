@@ -1,6 +1,8 @@
 """Low-rank pencils against the dense generalised eigensolver."""
 
 import tracemalloc
+import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -134,12 +136,43 @@ def test_centred_rows_multiply_as_the_dense_ones():
     np.testing.assert_allclose(rows @ V[:, 0], T @ V[:, 0], atol=1e-11)
 
 
-def test_a_solve_that_does_not_converge_says_so(monkeypatch):
-    monkeypatch.setattr(conjugate_gradients, "CG_MAX_ITER", 1)
-    X, Y = made()
+@pytest.mark.parametrize("ridge", [0.0, 1e-3])
+@pytest.mark.parametrize("shape", [(60, 8), (12, 30)], ids=["tall", "wide"])
+def test_a_solve_that_does_not_converge_says_so(monkeypatch, shape, ridge):
+    X, Y = made(*shape)
     scatter = ImplicitScatter.of(sparse.csr_array(X), *weighted(Y))
-    with pytest.warns(ConvergenceWarning, match="increase the ridge"):
-        scatter.ridge_weights(np.eye(4), 1e-3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        scatter.ridge_weights(np.eye(4), ridge)
+    monkeypatch.setattr(conjugate_gradients, "CG_MAX_ITER", 1)
+    with pytest.warns(ConvergenceWarning, match="increase the ridge") as caught:
+        scatter.ridge_weights(np.eye(4), ridge)
+    assert len(caught) == 1
+
+
+@pytest.mark.parametrize(("form", "store"), FORMS, ids=IDS)
+def test_a_small_eigenvalue_is_no_rounding_error(form, store):
+    """Three classes, whose means differ by 6 in one direction and by 1e-5 in the other."""
+    means = np.array([[3, 5e-6], [-3, 5e-6], [0, -1e-5]])
+    around = np.array([[1, 1], [1, -1], [-1, 1], [-1, -1]])
+    X = np.concatenate([mean + around for mean in means])
+    scatter = replace(form.of(store(X), *weighted(np.repeat(np.eye(3), 4, axis=0))), tol=1e-12)
+    values = generalized_eigenpairs(scatter, np.diag(scatter.class_scale), 0.0).values
+    np.testing.assert_allclose(values, [6 / 7, 5e-11], rtol=1e-4)
+
+
+@pytest.mark.parametrize(("form", "store"), FORMS[:-1], ids=IDS[:-1])
+def test_nearly_equal_features_are_two(form, store):
+    """Only their difference, of 1e-4 of their size, depends on the class."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(2, size=50)
+    Z = np.column_stack([rng.normal(size=50), y + 0.3 * rng.normal(size=50)])
+    near = Z[:, [0]] + 1e-4 * Z[:, [1]] * [0, 1]
+    scatter, apart = (form.of(store(x), *weighted(np.eye(2)[y])) for x in (near, Z))
+    L = np.diag(apart.class_scale)
+    found, expected = (generalized_eigenpairs(s, L, 0.0).values for s in (scatter, apart))
+    np.testing.assert_allclose(found, expected, rtol=1e-5)
+    assert len(scatter.spectrum.values) == 2
 
 
 def test_no_square_array_is_formed_for_large_sparse_data():

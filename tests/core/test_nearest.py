@@ -153,11 +153,14 @@ class Fixed:
 
 
 def test_neighbours_of_a_graph_are_put_in_order_and_too_few_are_refused():
-    data, indices = [3.0, 1.0, 0.0, 1.0, 2.0, 0.5, 0.5], [0, 7, 5, 2, 9, 8, 1]
-    graph = sparse.csr_array((data, indices, [0, 4, 7]), shape=(2, 10))
+    data, indices = [3.0, 1.0, 0.0, 1.0, 2.0, 0.5, 0.5, 9.0], [0, 7, 5, 2, 9, 8, 1, 0]
+    graph = sparse.csr_array((data, indices, [0, 4, 8]), shape=(2, 10))
     search = GraphSearch(Fixed(graph), 3).fit(None)
     distances, found = search.kneighbors(None)
     assert_array_equal(found, [[5, 2, 7], [1, 8, 9]])
     assert_array_equal(distances, [[0, 1, 1], [0.5, 0.5, 2]])
-    with pytest.raises(ValueError, match="Fixed found 3 neighbours of row 1, but 4 are needed"):
-        search.kneighbors(None, 4)
+    with pytest.raises(ValueError, match="Fixed found 4 to 4 neighbours of a row, but 5 or more"):
+        search.kneighbors(None, 5)
+    uneven = sparse.csr_array((data, indices, [0, 5, 8]), shape=(2, 10))
+    with pytest.raises(ValueError, match=r"Fixed found 3 to 5 .*as many for every row"):
+        GraphSearch(Fixed(uneven), 3).fit(None).kneighbors(None)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from skml_kalda._core.labels import indicator, omega_weighted
+from skml_kalda._core.labels import indicator, omega_weighted, row_weighted
 from skml_kalda._core.scatter import MomentScatter, RowScatter, centred, moments, scatter_of
 from tests.conftest import made
 
@@ -147,3 +147,16 @@ def test_columns_can_be_selected_and_put_among_others():
     wide = scatter.widen(6, np.array([1, 2, 4, 5]))
     assert wide.label_weight[[0, 3]].sum() == 0
     assert_same(wide.select(np.array([1, 2, 4, 5])), scatter)
+
+
+@pytest.mark.parametrize("size", [1e-200, 1.0, 1e150])
+def test_labels_of_one_sum_have_one_dimension_less(size):
+    """The rank of the centred labels, where no label depends on the others otherwise."""
+    X, Y = made(40, 5, K=4, unlabelled=0.2)
+    one_class = np.eye(4)[np.arange(40) % 4]
+    for labels, weigh in [(Y, row_weighted), (Y, omega_weighted), (one_class, row_weighted)]:
+        weighted = weigh(sparse.csr_array(labels, dtype=float), np.full(40, size))
+        scatter = scatter_of(X, *weighted)
+        values = weighted.labels.toarray()[weighted.weight > 0]
+        centred_rank = np.linalg.matrix_rank(values - values.mean(axis=0), tol=1e-9)
+        assert scatter.label_dimensions == centred_rank

@@ -7,10 +7,10 @@ from sklearn.covariance import OAS
 from sklearn.metrics.pairwise import rbf_kernel
 
 from benchmarks.shrinkage import oracle_approximating
-from skml_kalda import KernelKaLDA, scatter_form
+from skml_kalda import scatter_form
 from skml_kalda._core.labels import omega_weighted
 from skml_kalda._core.scatter import MomentScatter
-from tests.classic import MultiLabelKaLDA
+from tests.classic import KernelKaLDA, MultiLabelKaLDA
 from tests.conftest import made
 
 SHAPES = pytest.mark.parametrize("shape", [(50, 6), (25, 40)], ids=["tall", "wide"])

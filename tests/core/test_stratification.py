@@ -6,7 +6,12 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from skml_kalda._core.stratification import _counts, stratified_parts, stratified_split
+from skml_kalda._core.stratification import (
+    _alike_together,
+    _counts,
+    stratified_parts,
+    stratified_split,
+)
 
 
 def drawn(n=300, K=12, seed=0, unlabelled=0.2):
@@ -152,3 +157,10 @@ def test_the_labels_are_left_as_they_are():
 def test_no_labels_at_all(Y):
     parts = stratified_parts(sparse.csr_array(Y), np.full(3, 1 / 3), np.full(3, 2))
     np.testing.assert_array_equal(np.bincount(parts), [2, 2, 2])
+
+
+def test_rows_are_ordered_by_their_first_five_labels():
+    Y = drawn(K=9)
+    ordered = Y[_alike_together(Y)].toarray() > 0
+    firsts = [np.flatnonzero(row)[:5].tolist() for row in ordered]
+    assert firsts == sorted(firsts)

@@ -18,7 +18,7 @@ def frames():
     return pd.DataFrame(X, columns=FEATURES), pd.DataFrame(Y, columns=LABELS)
 
 
-@pytest.fixture(params=[MultiLabelKaLDA(constraint="none"), KernelKaLDA()], ids=["linear", "rbf"])
+@pytest.fixture(params=[MultiLabelKaLDA(constraint="none"), KernelKaLDA(3)], ids=["linear", "rbf"])
 def fitted(request, frames):
     return request.param.fit(*frames)
 

@@ -178,3 +178,13 @@ def test_missing_pandas_is_named(table, monkeypatch):
     message = rf'{table.__name__} needs pandas: pip install "skml-kalda\[inspection\]"'
     with pytest.raises(ImportError, match=message):
         table(None, *[None] * (1 if table is loadings else 2))
+
+
+def test_unknown_labels_are_no_part_of_a_profile():
+    X, Y = made()
+    y = pd.DataFrame(Y, columns=list("abcd")).astype("boolean")
+    y.iloc[::5, 1] = pd.NA
+    kalda = MultiLabelKaLDA().fit(X, y)
+    Z = StandardScaler().fit_transform(kalda.transform(X))
+    expected = [Z[(y[name] == True).fillna(False)].mean(axis=0) for name in y]  # noqa: E712
+    assert_allclose(label_profile(kalda, X, y), expected)

@@ -252,3 +252,12 @@ def test_the_framework_split_has_a_seed_that_keeps_the_stratification():
 def test_nothing_to_split_is_refused():
     with pytest.raises(ValueError, match="No arrays"):
         multilabel_train_test_split()
+
+
+def test_unknown_labels_count_for_nothing(splitter, labels):
+    y = np.asarray(labels.todense() if sparse.issparse(labels) else labels, dtype=float)
+    y[(np.random.default_rng(0).random(y.shape) < 0.2) & (y == 0)] = np.nan
+    for found, expected in zip(
+        splitter.split(y, y), splitter.split(y, np.nan_to_num(y)), strict=True
+    ):
+        np.testing.assert_array_equal(found[1], expected[1])

@@ -388,3 +388,26 @@ NOT_FOR_IT = {
 )
 def test_conventions_of_scikit_learn(estimator, check):
     check(estimator)
+
+
+@pytest.mark.parametrize("average", ["macro", "micro"])
+def test_unknown_labels_do_not_count_in_f1(average):
+    """`Echo` returns its features, so held-out scores are the features of the held-out rows."""
+    rng = np.random.default_rng(0)
+    scores = rng.random((50, 3)).round(2)
+    y = (scores + 0.4 * rng.normal(size=(50, 3)) > 0.6).astype(float)
+    y[rng.random(y.shape) < 0.3] = np.nan
+    tuned = TunedThresholdsCV(Echo(), average=average, cv=3).fit(scores, y)
+    known = ~np.isnan(y)
+
+    def f1_of_known(threshold):
+        predicted = (scores >= threshold) & known
+        hits, found = (predicted & (y == 1)).sum(axis=0), predicted.sum(axis=0)
+        positive = (y == 1).sum(axis=0)
+        if average == "micro":
+            return 2 * hits.sum() / (found.sum() + positive.sum())
+        return np.mean(2 * hits / (found + positive))
+
+    best = max(map(f1_of_known, np.unique(scores)))
+    assert tuned.best_score_ == pytest.approx(best)
+    assert f1_of_known(tuned.best_thresholds_[0]) == pytest.approx(best)

@@ -90,3 +90,11 @@ def test_a_default_that_would_not_reduce_is_capped(name):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert getattr(skml_kalda, name)(n_components=3).fit(X, Y).transform(X).shape[1] == 3
+
+
+def test_three_rows_per_feature_are_enough_without_regularisation():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        LDA(ridge=0).fit(*made(24, 8))
+    with pytest.warns(UserWarning, match="X has 23 rows of 8 features"):
+        LDA(ridge=0).fit(*made(23, 8))

@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
-from scipy import linalg
+from scipy import linalg, sparse
 from scipy.optimize import minimize
 from sklearn.decomposition import PCA
 
+import skml_kalda
+from skml_kalda import scatter_form
 from tests.classic import MLSI, OPLS
 from tests.conftest import made
 from tests.reducers.oracles import assert_same_span, centred, top
@@ -59,7 +61,7 @@ def test_direct_form_is_the_dense_eigenproblem(shape):
 def test_unscaled_form_takes_data_as_they_are():
     X, Y = made()
     X_c, Y_c = centred(X), centred(Y)
-    values, H = top(X_c.T @ kernel(X_c, Y_c, 0.5) @ X_c, X_c.T @ X_c, 3)
+    values, H = top(X_c.T @ kernel(X_c, Y_c, 0.5) @ X_c, X_c.T @ X_c, 4)
     mlsi = MLSI(scale=False, ridge=0.0).fit(X, Y)
     np.testing.assert_allclose(mlsi.eigenvalues_, values, rtol=1e-8)
     assert_same_span(mlsi.components_.T, H)
@@ -81,20 +83,20 @@ def test_inverse_form_is_that_of_the_explicit_kernel(shape, ridge):
 def test_inverse_form_is_pca_where_data_and_labels_are_independent():
     X, Y = made()
     mlsi = MLSI(form="inverse", ridge=0.0).fit(X, Y)
-    assert_same_span(mlsi.components_.T, PCA(3).fit(X).components_.T, atol=1e-6)
+    assert_same_span(mlsi.components_.T, PCA(4).fit(X).components_.T, atol=1e-6)
 
 
 @pytest.mark.parametrize("form", ["direct", "inverse"])
 def test_with_few_rows_both_forms_take_the_eigenvectors_of_the_kernel(form):
     X, Y = made(10, 30)
-    V = top(kernel(unit(X), unit(Y), 0.5), np.eye(10), 3)[1]
+    V = top(kernel(unit(X), unit(Y), 0.5), np.eye(10), 4)[1]
     latent = MLSI(form=form, ridge=0.0).fit_transform(X, Y)
     assert_same_span(latent, V, atol=1e-6)
 
 
 def test_ends_of_beta_are_pca_and_opls():
     X, Y = made()
-    pca = PCA(3, whiten=True).fit(X)
+    pca = PCA(4, whiten=True).fit(X)
     whitened = pca.transform(X) * np.sqrt(60 / 59)  # theirs is unbiased
     ours = MLSI(beta=0.0, ridge=0.0).fit_transform(X, Y)
     np.testing.assert_allclose(np.abs(ours), np.abs(whitened), atol=1e-8)
@@ -109,7 +111,7 @@ def test_latent_features_have_unit_variance():
     X, Y = made()
     for form in ("direct", "inverse"):
         Z = MLSI(form=form, ridge=0.0).fit_transform(X, Y)
-        np.testing.assert_allclose(np.cov(Z.T, bias=True), np.eye(3), atol=1e-8)
+        np.testing.assert_allclose(np.cov(Z.T, bias=True), np.eye(4), atol=1e-8)
 
 
 def test_limits_of_the_number_of_components():
@@ -121,3 +123,32 @@ def test_limits_of_the_number_of_components():
         MLSI(n_components=5, beta=1.0).fit(X, Y)
     with pytest.raises(ValueError, match="needs beta < 1"):
         MLSI(beta=1.0, form="inverse").fit(X, Y)
+
+
+@pytest.mark.parametrize("beta", [0.0, 0.5])
+def test_directions_in_which_sparse_data_do_not_vary_are_refused(beta):
+    """Three features and sums of them: the fourth direction has no variance."""
+    X, Y = made(40, 3)
+    X = sparse.csr_array(X @ [[1, 0, 0, 1, 1, 0], [0, 1, 0, 1, 0, 1], [0, 0, 1, 0, 1, 1]])
+    with scatter_form("implicit"):
+        assert MLSI(n_components=3, beta=beta).fit(X, Y).components_.shape == (3, 6)
+        with pytest.raises(ValueError, match="Only 3 of 4 directions have variance"):
+            MLSI(n_components=4, beta=beta).fit(X, Y)
+        with pytest.raises(ValueError, match="at most 4, which is the size of the data, less 2"):
+            MLSI(n_components=5, beta=beta).fit(X, Y)
+
+
+def test_the_ridge_of_each_form():
+    X, Y = made()
+    assert skml_kalda.MLSI().fit(X, Y).ridge_ == skml_kalda.OPLS().fit(X, Y).ridge_
+    assert skml_kalda.MLSI(form="inverse").fit(X, Y).ridge_ == 0.1
+
+
+def test_the_ridge_has_the_unit_of_the_data():
+    X, Y = made()
+    mlsi = MLSI(n_components=8, ridge=0.5, scale=False).fit(X, Y)
+    X, Y = centred(X), centred(Y)
+    S, C = X.T @ X, X.T @ Y
+    B = S + 0.5 * np.trace(S) / 8 * np.eye(8)
+    expected = linalg.eigvalsh(0.5 * S @ S + 0.5 * C @ C.T, B)[::-1]
+    np.testing.assert_allclose(mlsi.eigenvalues_, expected, rtol=1e-8)

@@ -270,7 +270,7 @@ def test_normalizations_of_opls():
     opls = {s: OPLS(ridge=0.0, normalize=s).fit(X, Y) for s in ("B", "unit", "sqrt_eig", "qr")}
     eigenvalues = opls["B"].eigenvalues_
     H = {s: o.components_ for s, o in opls.items()}
-    np.testing.assert_allclose(H["B"] @ S @ H["B"].T, np.eye(3), atol=1e-10)
+    np.testing.assert_allclose(H["B"] @ S @ H["B"].T, np.eye(4), atol=1e-10)
     np.testing.assert_allclose(
         H["sqrt_eig"] @ S @ H["sqrt_eig"].T, np.diag(eigenvalues), atol=1e-10
     )

@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
-from scipy import linalg
+from scipy import linalg, sparse
 from scipy.optimize import minimize
 
-from skml_kalda import MMC
+from skml_kalda import MMC, scatter_form
+from skml_kalda.reducers import trace_ratio
+from skml_kalda.reducers._families.scatter_difference import ScatterDifference
 from tests.classic import LDA, SDPLDA, MultiLabelKaLDA, TraceRatio
 from tests.conftest import made
 from tests.reducers.oracles import assert_same_span, centred, scatters, top
@@ -43,6 +45,23 @@ def test_at_the_trace_ratio_the_largest_eigenvalues_add_up_to_zero(seed):
     np.testing.assert_allclose(tr.eigenvalues_, values, atol=1e-12)
     assert abs(values.sum()) < 1e-12
     assert tr.n_iter_ < 15
+
+
+def test_the_iterations_of_trace_ratio_are_its_eigenproblems(monkeypatch):
+    X, Y = made()
+    solved = []
+    original = ScatterDifference.top
+    monkeypatch.setattr(
+        ScatterDifference, "top", lambda self, *args: solved.append(args) or original(self, *args)
+    )
+    tr = TraceRatio(n_components=3).fit(X, Y)
+    assert tr.n_iter_ == len(solved) - 1 > 2  # the last one is for the directions
+    tried = [rho for _, rho, _ in solved]
+    assert tried[0] == 0, "Newton's method starts at zero"
+    assert tried == sorted(tried)
+    assert tried[-1] == tr.ratio_
+    monkeypatch.setattr(trace_ratio, "_MAX_ITER", 2)
+    assert TraceRatio(n_components=3).fit(X, Y).n_iter_ == 2
 
 
 def test_trace_ratio_falls_with_every_direction():
@@ -117,3 +136,21 @@ def test_trace_ratio_of_independent_rows_collapses_classes_canonically():
     turn = np.linalg.qr(np.random.default_rng(0).normal(size=(30, 30)))[0]
     turned = TraceRatio(n_components=2).fit(X @ turn, Y)
     assert_same_span(turn @ turned.components_.T, tr.components_.T, atol=1e-6)
+
+
+@pytest.mark.parametrize("shape", [(40, 6), (6, 40)], ids=["tall", "wide"])
+def test_products_find_fewer_directions_than_the_smaller_side(shape):
+    X, Y = made(*shape, K=3)
+    with scatter_form("implicit"), pytest.raises(ValueError, match="at most 5, which is"):
+        MMC(n_components=6).fit(sparse.csr_array(X), Y)
+
+
+def test_sdp_lda_of_classes_of_little_spread():
+    y = np.repeat([0, 1], 4)
+    other = np.tile([1, 1, -1, -1], 2)  # the same in both classes
+    near, point = (
+        np.column_stack([2 * y - 1 + size * np.tile([1, -1], 4), other]) for size in (1e-4, 1e-6)
+    )
+    assert SDPLDA(ridge=0.0).fit(near, y).lambda_ == pytest.approx(1e8, rel=1e-6)
+    with pytest.raises(ValueError, match="which is zero along some direction"):
+        SDPLDA(ridge=0.0).fit(point, y)

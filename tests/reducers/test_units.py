@@ -100,3 +100,11 @@ def test_a_constant_feature_of_any_size_changes_nothing(reducer, form):
         # Not a number of a few bits: its mean is off by rounding.
         found = clone(reducer).fit(np.hstack([X, np.full((60, 1), 1e20 / 3)]), Y)
     np.testing.assert_allclose(found.components_, expected.components_, atol=1e-8)
+
+
+def test_all_directions_of_sparse_rows_in_uneven_units_are_found():
+    X, Y = made(60, 8)
+    X = sparse.csr_array(X * units(8, 3))
+    with scatter_form("rows"):
+        kalda = MultiLabelKaLDA(n_components=8, shrinkage=None).fit(X, Y)
+    np.testing.assert_allclose(kalda.components_ @ kalda.components_.T, np.eye(8), atol=1e-8)

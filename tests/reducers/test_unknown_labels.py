@@ -198,7 +198,7 @@ def test_known_labels_as_floats_change_no_bit(name, data):
         (MultiLabelKaLDACV(), "scores of folds"),
         (KernelKaLDACV(), "scores of folds"),
     ],
-    ids=repr,
+    ids=["MDDM", "MultiLabelKaLDACV", "KernelKaLDACV"],
 )
 def test_others_refuse_with_a_reason_and_the_line_to_write(reducer, reason, data):
     X, Y, unknown = data

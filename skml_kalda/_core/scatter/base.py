@@ -25,6 +25,8 @@ RANK_RTOL = 1e-12
 TOL = 1e-4
 # Features whose spreads differ by less than this factor count as of one unit.
 _EVEN = 100.0
+# A variance of the sums of labels that is this small beside their squares is rounding.
+_SAME_SUM = 1e-12
 
 
 class Spectrum(NamedTuple):
@@ -167,6 +169,17 @@ class Scatter(metaclass=ABCMeta):
         """Frobenius norm of the label kernel, L Σ w_i b_i b_iᵀ L; centred if rows count once."""
         kernel = self.label_scatter if self.rows_once else self.gram
         return float(np.linalg.norm(self.label_scale[:, None] * kernel * self.label_scale))
+
+    @property
+    def label_dimensions(self) -> int:
+        """Number of dimensions in which labels vary, unless some labels depend on others.
+
+        That is K, or K − 1 if the values b_i of every row have the same sum: with one class per
+        row, and if a row counts once for each of its labels.
+        """
+        total, sums = float(self.gram.sum()), float(self.label_weight.sum())
+        varying = total - sums / self.weight * sums
+        return self.n_classes - (varying <= _SAME_SUM * total)
 
 
 def label_moments(labels: Any, weight: Array, mean: Array) -> tuple[int, float, Array, Array]:

@@ -8,11 +8,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Heading:
-    """A heading; level 1 is the title, level 2 begins a run."""
+    """A heading; level 1 is the title, level 2 begins a run, level 3 a part that can fold."""
 
     text: str
     level: int
     anchor: str = ""
+    folded: bool = False
+    """Whether the part is folded at first."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,8 @@ class Picture:
     name: str
     caption: str
     svg: str
+    narrow: str = ""
+    """The same with its panels below one another, if it has several in a row."""
 
 
 Block = Heading | Text | Code | Grid | Picture

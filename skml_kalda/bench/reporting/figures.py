@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from skml_kalda._core.names import check_name
-from skml_kalda.bench.methods import label
+from skml_kalda.bench.methods import ITSELF, label
+from skml_kalda.bench.reporting.costs import draw_costs, time_ratios
 from skml_kalda.bench.reporting.gallery import draw_gallery
 from skml_kalda.bench.reporting.rank_diagram import draw_ranks
 from skml_kalda.bench.reporting.ranks import rank_methods
@@ -33,7 +34,8 @@ def figure_names(results: Results) -> list[str]:
     if results.plan.repeats > 1 and len(results.plan.datasets) == len(results.plan.methods) == 1:
         return ["spread"]
     rankable = rank_methods(fold_means(results, "accuracy", classifiers_in(results)[0]))
-    return ["scores", "ranks"] if rankable else ["scores"]
+    names = ["scores", "ranks"] if rankable else ["scores"]
+    return [*names, "cost"] if time_ratios(results).shape[1] > 1 else names
 
 
 def figure(results: Results, name: str | None = None, *, score: str = "accuracy") -> Figure:
@@ -44,10 +46,10 @@ def figure(results: Results, name: str | None = None, *, score: str = "accuracy"
     results : Results
         From `run` or `read_results`.
     name : str, optional
-        "scores", "ranks", "spread", "dimension", "convergence", "projection" or "gallery",
-        if the results can show it; by default the first that they can show.
+        "scores", "ranks", "cost", "spread", "dimension", "convergence", "projection" or
+        "gallery", if the results can show it; by default the first that they can show.
     score : str, default="accuracy"
-        The score of "scores", "ranks" and "dimension".
+        The score of "scores", "ranks", "cost" and "dimension".
 
     Returns
     -------
@@ -83,9 +85,8 @@ def _scores(results: Results, score: Score) -> Figure:
         for number, (classifier, rows) in enumerate(part.groupby("classifier", sort=False)):
             y = rows["method"].map(methods.index) + 0.16 * number
             look: dict[str, Any] = {"color": color(number), "fmt": marker(number), "ms": 4}
-            axis.errorbar(
-                rows["mean"], y, xerr=rows["sd"], lw=1, label=f"here, {classifier}", **look
-            )
+            name_of_series = "no other classifier" if classifier == ITSELF else str(classifier)
+            axis.errorbar(rows["mean"], y, xerr=rows["sd"], lw=1, label=name_of_series, **look)
             if rows["paper"].notna().any():
                 axis.plot(rows["paper"], y, "D", mfc="none", mec=COLORS[4], label="paper")
         axis.set(title=name, yticks=range(len(methods)), yticklabels=map(label, methods))
@@ -168,6 +169,7 @@ def _projection(results: Results, score: Score) -> Figure:
 _DRAW: dict[str, Callable[[Results, Score], Figure]] = {
     "scores": _scores,
     "ranks": draw_ranks,
+    "cost": draw_costs,
     "spread": _spread,
     "dimension": _dimension,
     "convergence": _convergence,

@@ -3,38 +3,97 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from html import escape
+from itertools import count
 from pathlib import Path
 
 from skml_kalda.bench.reporting.document import Block, Code, Entry, Grid, Heading, Picture, Text
 
+_HEAD = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>
+{style}</style>
+</head>
+<body>
+"""
+
 
 def to_html(blocks: Sequence[Block]) -> str:
-    """Return the page, with styles and figures inside; it asks the network for nothing."""
+    """Return the page, with styles, script and figures inside; it asks the network for nothing."""
     title = next(block.text for block in blocks if isinstance(block, Heading))
-    return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(title)}</title>\n<style>\n{_style()}</style>\n</head>\n<body>\n"
-        + "\n".join(_block(block, blocks) for block in blocks)
-        + "\n</body>\n</html>\n"
-    )
+    named = _named(blocks)
+    head = _HEAD.format(title=escape(title), style=_file("report.css"))
+    body = "\n".join(_sections(named))
+    script = f"<script>\n{_file('report.js')}</script>"
+    return f"{head}{_index(named)}\n<main>\n{body}\n</main>\n{script}\n</body>\n</html>\n"
 
 
 @cache
-def _style() -> str:
-    return Path(__file__).with_name("report.css").read_text("utf-8")
+def _file(name: str) -> str:
+    return Path(__file__).with_name(name).read_text("utf-8")
 
 
-def _block(block: Block, blocks: Sequence[Block]) -> str:
+def _named(blocks: Sequence[Block]) -> list[Block]:
+    """Give every heading below the title an anchor of its own; parts are named after their run."""
+    taken: set[str] = set()
+    run = ""
+    named: list[Block] = []
+    for block in blocks:
+        if isinstance(block, Heading) and block.level > 1:
+            slug = re.sub(r"\W+", "-", block.text.lower()).strip("-")
+            wanted = block.anchor or f"{run}--{slug}"
+            run = wanted if block.level == 2 else run
+            names = (wanted if n == 1 else f"{wanted}-{n}" for n in count(1))
+            anchor = next(name for name in names if name not in taken)
+            taken.add(anchor)
+            block = Heading(block.text, block.level, anchor, block.folded)
+        named.append(block)
+    return named
+
+
+def _index(blocks: Sequence[Block]) -> str:
+    """Return the links to all sections and their parts."""
+    links = [
+        f'<li class="level{b.level}"><a href="#{escape(b.anchor)}">{escape(b.text)}</a></li>'
+        for b in blocks
+        if isinstance(b, Heading) and b.level > 1
+    ]
+    buttons = '<button type="button" data-fold="open">unfold all</button>'
+    buttons += '<button type="button" data-fold="closed">fold all</button>'
+    return (
+        '<nav aria-label="Contents"><details open><summary>Contents</summary>'
+        f"<ul>{''.join(links)}</ul><p>{buttons}</p></details></nav>"
+    )
+
+
+def _sections(blocks: Sequence[Block]) -> Iterator[str]:
+    """Yield the blocks; a heading of level 2 begins a section, one of level 3 a part that folds."""
+    ends: list[str] = []
+    for block in blocks:
+        if isinstance(block, Heading) and block.level > 1:
+            while len(ends) >= block.level - 1:
+                yield ends.pop()
+            ends.append("</section>" if block.level == 2 else "</details>")
+        yield _block(block)
+    yield from reversed(ends)
+
+
+def _block(block: Block) -> str:
     match block:
         case Heading(text, 1):
-            return f"<h1>{escape(text)}</h1>\n{_contents(blocks)}"
-        case Heading(text, level, anchor):
-            mark = f' id="{escape(anchor)}"' if anchor else ""
-            return f"<h{level}{mark}>{escape(text)}</h{level}>"
+            return f"<h1>{escape(text)}</h1>"
+        case Heading(text, 2, anchor):
+            return f'<section id="{escape(anchor)}">\n<h2>{escape(text)}</h2>'
+        case Heading(text, _, anchor, folded):
+            state = "" if folded else " open"
+            title = f"<summary><h3>{escape(text)}</h3></summary>"
+            return f'<details class="part" id="{escape(anchor)}"{state}>{title}'
         case Text(text):
             return f"<p>{escape(text)}</p>"
         case Code(text):
@@ -45,21 +104,19 @@ def _block(block: Block, blocks: Sequence[Block]) -> str:
             return _grid(block)
 
 
-def _contents(blocks: Sequence[Block]) -> str:
-    chapters = [b for b in blocks if isinstance(b, Heading) and b.anchor]
-    links = [f'<a href="#{escape(b.anchor)}">{escape(b.text)}</a>' for b in chapters]
-    return f"<nav>{''.join(links)}</nav>" if len(links) > 1 else ""
-
-
 def _picture(block: Picture) -> str:
+    drawn = _drawn(block.svg, block.caption)
+    if block.narrow:
+        narrow = _drawn(block.narrow, block.caption)
+        drawn = f'<div class="wide">{drawn}</div><div class="narrow">{narrow}</div>'
+    return f"<figure>{drawn}<figcaption>{escape(block.caption)}</figcaption></figure>"
+
+
+def _drawn(svg: str, caption: str) -> str:
     # So that a figure with one panel does not fill the width of the page.
-    width = float(re.findall(r'viewBox="0 0 ([\d.]+)', block.svg)[0])
-    label = (
-        f'role="img" aria-label="{escape(block.caption)}" style="max-width: {1.6 * width:.0f}px"'
-    )
-    drawn = block.svg.replace("<svg ", f"<svg {label} ", 1)
-    caption = f"<figcaption>{escape(block.caption)}</figcaption>"
-    return f'<figure><div class="scroll">{drawn}</div>{caption}</figure>'
+    width = float(re.findall(r'viewBox="0 0 ([\d.]+)', svg)[0])
+    label = f'role="img" aria-label="{escape(caption)}" style="max-width: {1.6 * width:.0f}px"'
+    return svg.replace("<svg ", f"<svg {label} ", 1)
 
 
 def _grid(block: Grid) -> str:

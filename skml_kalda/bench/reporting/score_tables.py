@@ -9,6 +9,7 @@ import pandas as pd
 
 from skml_kalda.bench.methods import ITSELF, label
 from skml_kalda.bench.reporting.comparison import comparison
+from skml_kalda.bench.reporting.costs import time_grids
 from skml_kalda.bench.reporting.document import Block, Entry, Grid, Heading, Text, capitalized
 from skml_kalda.bench.reporting.published import SWAPPED
 from skml_kalda.bench.reporting.spread import spread_grids
@@ -22,7 +23,9 @@ from skml_kalda.bench.reporting.tables import (
     table,
 )
 from skml_kalda.bench.running.results import Results
-from skml_kalda.bench.scores import SCORES, Score
+from skml_kalda.bench.scores import MAIN, SCORES, Score
+
+_FIRST = {*MAIN, "macro_f1_tuned", "micro_f1_tuned"}
 
 
 def score_tables(results: Results) -> Iterator[Block]:
@@ -34,12 +37,20 @@ def _by_score(results: Results) -> Iterator[Block]:
     found = {score: table(results, score) for score in scores_in(results)}
     yield from _verdict(results)
     for classifier in classifiers_in(results):
-        yield Heading("Scores" if classifier == ITSELF else f"Scores with {classifier}", 3)
-        for score, rows in found.items():
-            yield _score_grid(results, rows_with(rows, classifier), SCORES[score])
+        after = "" if classifier == ITSELF else f" with {classifier}"
+        grids = {
+            score: _score_grid(results, rows_with(rows, classifier), SCORES[score])
+            for score, rows in found.items()
+        }
+        yield Heading(f"Scores{after}", 3)
+        yield from (grid for score, grid in grids.items() if score in _FIRST)
         yield from spread_grids(results, classifier)
         yield from comparison(results, classifier)
-    yield _seconds(results)
+        if len(grids) > len(_FIRST.intersection(grids)):
+            yield Heading(f"More measures{after}", 3, folded=True)
+            yield from (grid for score, grid in grids.items() if score not in _FIRST)
+    yield Heading("Time", 3)
+    yield from time_grids(results)
 
 
 def _verdict(results: Results) -> Iterator[Block]:
@@ -87,20 +98,6 @@ def _entry(row: Any, best: float) -> Entry:
     paper = row["paper"]
     note = "" if pd.isna(paper) else f"paper {paper:.4f}, {row['difference']:+.4f}"
     return Entry(text, bool(row["mean"] == best), note)
-
-
-def _seconds(results: Results) -> Grid:
-    medians = results.frame().groupby(["dataset", "method"], sort=False)["fit_seconds"].median()
-    wide = medians.unstack(sort=False)
-    rows = [
-        [Entry(str(name)), *(Entry(f"{value:.3f}") for value in values)]
-        for name, values in zip(wide.index, wide.to_numpy(), strict=True)
-    ]
-    caption = (
-        "Seconds of a fit on one core, median over the folds; other work may have run at the same "
-        "time"
-    )
-    return Grid(caption, ["data set", *map(label, wide.columns)], rows)
 
 
 def _by_dimension(results: Results) -> Iterator[Block]:

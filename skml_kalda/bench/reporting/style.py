@@ -5,13 +5,15 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+_MOST_COLUMNS: ContextVar[int] = ContextVar("most_columns", default=99)
 COLORS = ("#2f7ed8", "#e0701a", "#2a9d6a", "#a05fc0", "#c9425a", "#8a7a2b")
 MARKERS = ("o", "s", "^", "D", "v", "P")
 # A placeholder for the colour of the page's text: see `svg`.
@@ -65,13 +67,23 @@ def _rounded(path: str) -> str:
     return re.sub(r"\s+", " ", short)
 
 
+@contextmanager
+def narrow() -> Iterator[None]:
+    """Put panels below one another, for a phone."""
+    token = _MOST_COLUMNS.set(1)
+    try:
+        yield
+    finally:
+        _MOST_COLUMNS.reset(token)
+
+
 def panels(
     n: int, *, width: float = 3.1, height: float = 2.4, columns: int = 3
 ) -> tuple[Figure, Iterator[Axes]]:
     """Make a figure of n panels, at most `columns` in a row."""
     from matplotlib.figure import Figure
 
-    columns = min(n, columns)
+    columns = min(n, columns, _MOST_COLUMNS.get())
     rows = -(-n // columns)
     drawn = Figure(figsize=(width * columns, height * rows), layout="constrained")
     axes = drawn.subplots(rows, columns, squeeze=False).ravel()
@@ -97,5 +109,6 @@ def with_legend(drawn: Figure, columns: int = 4) -> Figure:
         for axis in drawn.axes
         for handle, label in zip(*axis.get_legend_handles_labels(), strict=True)
     }
+    columns = min(columns, 2) if _MOST_COLUMNS.get() == 1 else columns
     drawn.legend(found.values(), found.keys(), loc="outside upper center", ncols=columns)
     return drawn

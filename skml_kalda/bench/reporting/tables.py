@@ -98,7 +98,10 @@ def main_scores(results: Results) -> tuple[str, ...]:
     """Return the scores that rank the methods; if these were tuned, by which one comes first."""
     tune = results.plan.tune
     if not tune:
-        return ("accuracy",)
+        # The paper's main score, where it has numbers; it says little about rare labels.
+        of_paper = table(results)["paper"].notna().any()
+        several = "subset_accuracy" in scores_in(results)
+        return ("macro_f1",) if several and not of_paper else ("accuracy",)
     return (tune["score"], *(score for score in MAIN[::-1] if score != tune["score"]))
 
 
@@ -132,8 +135,10 @@ def choices(results: Results) -> pd.DataFrame:
     lines = []
     for method in results.plan.methods:
         rows = [row for row in results.ok if row["method"] == method]
-        for name, values in {**grids.get(method, {}), "k": neighbors}.items():
-            chosen = [{**row["chosen"], "k": row["chosen_k"]}[name] for row in rows]
+        # A method that classifies by itself has no neighbours to choose.
+        sizes = {"k": neighbors} if any("chosen_k" in row for row in rows) else {}
+        for name, values in {**grids.get(method, {}), **sizes}.items():
+            chosen = [{**row["chosen"], "k": row.get("chosen_k")}[name] for row in rows]
             counts = {str(value): chosen.count(value) for value in values}
             lines.append({"method": method, "parameter": name, "counts": counts})
     return pd.DataFrame(lines)

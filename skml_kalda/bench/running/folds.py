@@ -10,10 +10,18 @@ from sklearn.impute import SimpleImputer
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 
+from skml_kalda.model_selection import MultiLabelStratifiedKFold
 
-def splits(X: Any, y: Any, folds: int, seed: int) -> list[tuple[Any, Any]]:
-    """Split the rows into training and test rows, stratified if each row has one class."""
-    splitter = KFold if y.ndim == 2 else StratifiedKFold
+
+def splits(
+    X: Any, y: Any, folds: int, seed: int, *, stratified: bool = False
+) -> list[tuple[Any, Any]]:
+    """Split the rows into training and test rows, stratified if each row has one class.
+
+    With several labels per row they are stratified on request.
+    """
+    of_labels = MultiLabelStratifiedKFold if stratified else KFold
+    splitter = of_labels if y.ndim == 2 else StratifiedKFold
     return list(splitter(folds, shuffle=True, random_state=seed).split(X, y))
 
 

@@ -63,7 +63,8 @@ def _fitted(cell: Cell, source: Source) -> _Fitted:
 def _split(cell: Cell, X: Any, y: Any) -> tuple[Any, Any]:
     if cell.kind not in HELD_OUT:
         return slice(None), slice(None)
-    return splits(X, y, cell.folds, cell.seed + cell.repeat)[cell.fold]
+    seed = cell.seed + cell.repeat
+    return splits(X, y, cell.folds, seed, stratified=cell.stratified)[cell.fold]
 
 
 @lru_cache(maxsize=1)

@@ -1,10 +1,14 @@
-"""Tuning: a cross-validation inside the training rows chooses parameters and k."""
+"""Tuning: a cross-validation inside the training rows chooses parameters and k.
+
+A score may be that of the prediction, or the best F1 that one threshold for all labels reaches on
+the held-out rows ("macro_f1_tuned"): the same advantage for every setting of every method.
+"""
 
 from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,16 +18,20 @@ from scipy import sparse
 from sklearn.model_selection import ParameterGrid
 
 from skml_kalda._core.names import check_name
-from skml_kalda._core.neighbors import neighbor_votes
+from skml_kalda._core.neighbors import neighbor_counts
+from skml_kalda._core.scores.thresholds import Average, best_thresholds
 from skml_kalda.bench import settings
 from skml_kalda.bench.cells import Cell
-from skml_kalda.bench.methods import make_estimator
+from skml_kalda.bench.methods import classifies, make_estimator
 from skml_kalda.bench.running.failures import FAILURES, described
 from skml_kalda.bench.running.folds import splits, standardized
+from skml_kalda.bench.running.predicting import LabelClassifier
 from skml_kalda.bench.running.reducing import reducer_of
 from skml_kalda.bench.scores import MAIN, quick_score
 from skml_kalda.datasets.manifest import read_manifest
 
+# Scores at the best threshold, and the average of their F1.
+_TUNED: Mapping[str, Average] = {"macro_f1_tuned": "macro", "micro_f1_tuned": "micro"}
 _ALLOWED = {
     "folds": settings.whole(2),
     "grid": settings.GRID,
@@ -34,7 +42,10 @@ _ALLOWED = {
 
 @dataclass(frozen=True)
 class Choice:
-    """The chosen parameters and k; empty where nothing is tuned."""
+    """The chosen parameters and k; empty where nothing is tuned.
+
+    A method that classifies by itself has no k.
+    """
 
     parameters: Mapping[str, Any] = field(default_factory=dict)
     k: int | None = None
@@ -43,11 +54,11 @@ class Choice:
 
     def record(self) -> dict[str, Any]:
         """Return the fields of a row of results that describe the choice."""
-        if self.k is None:
+        if np.isnan(self.score):
             return {}
         return {
             "chosen": dict(self.parameters),
-            "chosen_k": self.k,
+            **({} if self.k is None else {"chosen_k": self.k}),
             "inner_score": self.score,
             "tune_seconds": round(self.seconds, 6),
         }
@@ -68,7 +79,7 @@ def check_tuning(
         if name not in tune:
             raise ValueError(f"the tuning of the plan has no {name}")
         allowed.check(f"tune.{name}", tune[name])
-    check_name("score to tune by", tune["score"], MAIN)
+    check_name("score to tune by", tune["score"], [*MAIN, *_TUNED])
     if not tune["neighbors"]:
         raise ValueError("tune.neighbors is empty: name the numbers of neighbours to choose from")
     for method, grid in tune["grid"].items():
@@ -88,7 +99,8 @@ def choose(cell: Cell, X: Any, y: Any) -> Choice:
     """
     start = time.perf_counter()
     settings = list(ParameterGrid(cell.tune["grid"]))
-    sizes = sorted(cell.tune["neighbors"])
+    by_itself = classifies(cell.method, cell.parameters)
+    sizes = [None] if by_itself else sorted(cell.tune["neighbors"])
     inner = splits(X, y, cell.tune["folds"], cell.seed + cell.repeat)
     scores = np.mean([_scores(cell, settings, X, y, *rows) for rows in inner], axis=0)
     if np.isnan(scores).all():
@@ -103,23 +115,44 @@ def _scores(
 ) -> NDArray[np.float64]:
     """Score every setting (rows) and number of neighbours (columns) on one inner fold."""
     A, B = standardized(X[train], X[test]) if cell.standardize else (X[train], X[test])
-    labels = sparse.csr_array(y[train])
+    by_itself = classifies(cell.method, cell.parameters)
+    predicted, columns = (_by_itself, 1) if by_itself else (_votes, len(cell.tune["neighbors"]))
     scores = []
     for setting in settings:
         try:
-            a, b = _reduced(cell, setting, A, B, y[train])
+            found = predicted(cell, setting, A, B, y[train])
+            scores.append([_score(cell.tune["score"], y[test], *each) for each in found])
         except FAILURES as error:
             warnings.warn(f"{setting} failed: {described(error).strip()}", stacklevel=2)
-            scores.append([np.nan] * len(cell.tune["neighbors"]))
-            continue
-        votes = neighbor_votes(a, labels, b, cell.tune["neighbors"])
-        scores.append([quick_score(cell.tune["score"], y[test], found) for _, found in votes])
+            scores.append([np.nan] * columns)
     return np.array(scores)
 
 
-def _reduced(cell: Cell, setting: Mapping[str, Any], A: Any, B: Any, y: Any) -> tuple[Any, Any]:
+def _votes(
+    cell: Cell, setting: Mapping[str, Any], A: Any, B: Any, y: Any
+) -> Iterator[tuple[Any, Any]]:
+    """Yield the predicted labels of B and their scores, for each number of neighbours."""
     reducer = reducer_of(cell, setting, y)
-    if reducer is None:
-        return A, B
-    reducer.fit(A, y)
-    return reducer.transform(A), reducer.transform(B)
+    if reducer is not None:
+        reducer.fit(A, y)
+        A, B = reducer.transform(A), reducer.transform(B)
+    for k, counts in neighbor_counts(A, sparse.csr_array(y), B, cell.tune["neighbors"]):
+        yield 2 * counts > k, counts
+
+
+def _by_itself(
+    cell: Cell, setting: Mapping[str, Any], A: Any, B: Any, y: Any
+) -> Iterator[tuple[Any, Any]]:
+    """Yield what a method that classifies by itself predicts for B, and its scores."""
+    parameters = {**cell.parameters, **setting}
+    classifier = make_estimator(cell.method, parameters, None, cell.random_state())
+    fitted = LabelClassifier.fit(classifier, A, y)
+    yield fitted.predict(B), fitted.scores(B)
+
+
+def _score(name: str, y: Any, predicted: Any, scores: Any) -> float:
+    if name not in _TUNED:
+        return quick_score(name, y, predicted)
+    average = _TUNED[name]
+    thresholds = best_thresholds(scores, sparse.csr_array(y), average=average)
+    return quick_score(f"{average}_f1", y, scores >= thresholds)

@@ -19,7 +19,7 @@ _LABELS = ("Y", "y", "target", "labels")
 def read_npz(path: Path, labels: Labels) -> tuple[Any, Any, list[str]]:
     """Return the features, the labels or the classes, and their names."""
     try:
-        with np.load(path) as archive:
+        with np.load(path, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
     except (ValueError, zipfile.BadZipFile, EOFError) as error:
         raise TableError(f"this is no archive of plain arrays ({error})", path=path) from error

@@ -15,6 +15,7 @@ from skml_kalda._core.eigenproblem import (
     normalized,
 )
 from skml_kalda._core.scatter import AnyScatter
+from skml_kalda._core.streams import Results
 from skml_kalda.reducers._base import RANK_OF_CLASSES, BaseReducer, Directions, chosen_ridge
 from skml_kalda.reducers._streamed import Fitted
 
@@ -52,7 +53,10 @@ class GeneralizedReducer(BaseReducer):
         return generalized_eigenpairs(scatter, self._label_side(scatter), gamma, self.n_components)
 
     def _default(self, scatter: AnyScatter, rank: int) -> int:
-        return scatter.n_classes - 1
+        return scatter.label_dimensions
+
+    def _depends_on_units(self, results: Results) -> bool:
+        return self.normalize == "qr" or bool(results["ridge_"] > 0)
 
     def _directions(self, scatter: AnyScatter) -> Directions:
         ridge = self._ridge(scatter)

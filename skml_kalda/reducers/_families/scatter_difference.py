@@ -123,7 +123,7 @@ class ScatterDifferenceReducer(BaseReducer):
             if scatter.has_spectrum
             else ImplicitDifference(scatter, gamma)
         )
-        k = self._number_of_components(scatter.n_classes - 1, difference.rank, RANK_OF_DATA)
+        k = self._number_of_components(scatter.label_dimensions, difference.rank, RANK_OF_DATA)
         a, b, attributes = self._coefficients(difference, k)
         eigenvalues, G = difference.top(a, b, k)
         attributes |= {"eigenvalues_": eigenvalues, "ridge_": ridge}

@@ -47,7 +47,8 @@ class KernelKaLDA(KernelTransformer, SupervisedReducer):
     Parameters
     ----------
     n_components : int, default=None
-        Number of functions. None means the number of non-empty classes minus one.
+        Number of functions. None means the number of non-empty classes, minus one if every row
+        has the same number of labels, or if labels count.
     kernel : str or callable, default="rbf"
         A kernel of :func:`sklearn.metrics.pairwise.pairwise_kernels`, or "precomputed". For
         text of many rare words take "cosine"; `KernelKaLDACV` can choose.
@@ -60,12 +61,12 @@ class KernelKaLDA(KernelTransformer, SupervisedReducer):
         Number of landmarks. "auto" takes all rows up to 1000 of them.
     constraint : {"none", "orthonormal"}, default="none"
         See `MultiLabelKaLDA`.
-    weights : {"labels", "rows"}, default="labels"
-        Whether every label counts once, or every row. See `MultiLabelKaLDA`.
-    shrinkage : float in [0, 1], "auto" or None, default=0.2
+    weights : {"rows", "labels"}, default="rows"
+        Whether every row counts once, or every label. See `MultiLabelKaLDA`. A kernel fits
+        rare labels easily, and does worse where rows without labels are ignored.
+    shrinkage : float in [0, 1], "auto" or None, default="auto"
         See `MultiLabelKaLDA`; here it applies to the features of the kernel. Without
-        shrinkage a kernel with many features fits anything; "auto" is often too much for rare
-        labels.
+        shrinkage a kernel with many features fits anything.
     kernel_params : dict, default=None
         Further parameters of the kernel.
     random_state : int, RandomState instance or None, default=None
@@ -108,8 +109,8 @@ class KernelKaLDA(KernelTransformer, SupervisedReducer):
     Notes
     -----
     Distances depend on the scaling of the features: put a `StandardScaler` in front unless
-    they share a unit. Rows without labels can be landmarks; otherwise they are ignored unless
-    ``weights="rows"``.
+    they share a unit. Rows without labels can be landmarks; with
+    ``weights="labels"`` they are otherwise ignored.
 
     `partial_fit` chooses the landmarks once there are ten rows for each of them, from these
     first rows, and then keeps them. These rows are added up like all others, so the result is
@@ -135,7 +136,7 @@ class KernelKaLDA(KernelTransformer, SupervisedReducer):
     >>> from skml_kalda import KernelKaLDA
     >>> X, Y = make_multilabel_classification(n_classes=4, random_state=0)
     >>> KernelKaLDA().fit_transform(X, Y).shape
-    (100, 3)
+    (100, 4)
     """
 
     dual_components_ = Fitted[Array]()
@@ -166,8 +167,8 @@ class KernelKaLDA(KernelTransformer, SupervisedReducer):
         landmarks: LandmarkChoice = "kmeans",
         n_landmarks: int | Literal["auto"] = "auto",
         constraint: Literal["orthonormal", "none"] = "none",
-        weights: Weights = "labels",
-        shrinkage: float | Literal["auto"] | None = 0.2,
+        weights: Weights = "rows",
+        shrinkage: float | Literal["auto"] | None = "auto",
         kernel_params: dict[str, Any] | None = None,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
@@ -189,7 +190,9 @@ class KernelKaLDA(KernelTransformer, SupervisedReducer):
         return self.weights == "rows"
 
     def _solve_rows(self, rows: Rows) -> Results:
-        return self._solve_batch(self._with_landmarks(FirstRows((rows,))))
+        results = self._solve_batch(self._with_landmarks(FirstRows((rows,))))
+        self._advise_on_units(rows.X)
+        return results
 
     def _extended(
         self, before: FirstRows | KernelBatch | None, X: Any, y: Any, sample_weight: Any

@@ -8,12 +8,14 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn.base import _fit_context
 from sklearn.metrics.pairwise import KERNEL_PARAMS
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 
+from skml_kalda._core.advice import advise_on_units
 from skml_kalda._core.arrays import Array, canonical, stacked
 from skml_kalda._core.dask import check_features, is_dask, sample_of_blocks
 from skml_kalda._core.kernels.features import FeatureChoice, KernelFeatures
@@ -63,6 +65,12 @@ class KernelTransformer(StreamedTransformer):
         )
         parts = [drawn.columns] if first is None else [first.together(), drawn.columns]
         return choice.of(*(stacked(each) for each in zip(*parts, strict=True)))
+
+    def _advise_on_units(self, X: Any) -> None:
+        # What a callable depends on is not known.
+        if isinstance(self.kernel, str) and self.kernel != "precomputed" and not issparse(X):
+            names = getattr(self, "feature_names_in_", None)
+            advise_on_units(type(self).__name__, X.std(axis=0, dtype=np.float64), names)
 
     def _needs_all_rows(self) -> str | None:
         return PRECOMPUTED if self.kernel == "precomputed" else None
@@ -161,7 +169,7 @@ class LandmarkFeatures(KernelTransformer):
     >>> features.fit_transform(X).shape
     (100, 30)
     >>> make_pipeline(features, OPLS()).fit_transform(X, Y).shape
-    (100, 3)
+    (100, 4)
     """
 
     normalization_ = Fitted[Array]()
@@ -206,6 +214,7 @@ class LandmarkFeatures(KernelTransformer):
         else:
             X = self._validate_rows(X, reset=True, min_samples=2)
             features = self._choice().of(X, np.ones(X.shape[0]))
+            self._advise_on_units(X)
         self._state = self._solve_batch(features)
         return self
 

@@ -11,6 +11,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from skml_kalda._core.arrays import Array
 from skml_kalda._core.labels import Weights
 from skml_kalda._core.scatter import AnyScatter
+from skml_kalda._core.streams import Results
 from skml_kalda.reducers._base import BaseReducer, Directions
 from skml_kalda.reducers._streamed import Fitted
 from skml_kalda.reducers.kalda.solve import KaLDA
@@ -32,8 +33,9 @@ class MultiLabelKaLDA(BaseReducer):
     Parameters
     ----------
     n_components : int, default=None
-        Number of directions. None means the number of non-empty classes minus one, or the
-        rank of the data if that is smaller. ``constraint="orthonormal"`` allows more.
+        Number of directions. None means the number of non-empty classes minus one, with
+        ``weights="rows"`` and rows of different numbers of labels the number of these classes,
+        or the rank of the data if that is smaller. ``constraint="orthonormal"`` allows more.
     constraint : {"orthonormal", "none"}, default="orthonormal"
         "orthonormal" is the paper's problem, solved by iteration. "none" drops
         :math:`G^T G = I`. The maximum then has a closed form: the axes of LDA, each weighted
@@ -200,8 +202,11 @@ class MultiLabelKaLDA(BaseReducer):
     def _counts_rows_once(self) -> bool:
         return self.weights == "rows"
 
+    def _depends_on_units(self, results: Results) -> bool:
+        return self.constraint == "orthonormal" or bool(results["shrinkage_"] > 0)
+
     def _directions(self, scatter: AnyScatter) -> Directions:
         parameters = self.get_params()
         del parameters["weights"]
-        default = self._reducing(scatter.n_classes - 1)
+        default = self._reducing(scatter.label_dimensions)
         return KaLDA("MultiLabelKaLDA", **parameters, default=default).directions(scatter)

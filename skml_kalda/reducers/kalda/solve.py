@@ -47,7 +47,9 @@ class KaLDA:
     n_init: int = 1
     random_state: int | np.random.RandomState | None = None
     default: int | None = None
-    """Number of components if none is given; None is the number of classes minus one."""
+    """Number of components if none is given; None is the number of dimensions of the labels."""
+    is_candidate: bool = False
+    """Whether this is one of many that a search tries: only the one chosen warns."""
 
     def directions(self, scatter: AnyScatter) -> Directions:
         """Return the directions G and the fitted attributes."""
@@ -111,7 +113,7 @@ class KaLDA:
 
     def _shrinkage(self, scatter: Scatter) -> float:
         a = shrinkage_of(scatter, self.shrinkage)
-        if a == 0:
+        if a == 0 and not self.is_candidate:
             warn_unregularised(self.name, "shrinkage", scatter)
         return a
 
@@ -133,7 +135,7 @@ class KaLDA:
         return maximize_in_subspaces(shrunk, axes, stop, lambda J: self._solve(J, k))
 
     def _k(self, scatter: Scatter, limit: int, reason: str) -> int:
-        default = scatter.n_classes - 1 if self.default is None else self.default
+        default = scatter.label_dimensions if self.default is None else self.default
         return number_of_components(self.name, self.n_components, default, limit, reason)
 
     def _solve(self, objective: Alignment, k: int) -> Solution:

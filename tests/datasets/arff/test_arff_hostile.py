@@ -279,4 +279,5 @@ def test_a_file_that_does_not_exist_is_said_to_be_so(tmp_path):
 
 def test_no_pickle_is_ever_loaded():
     for path in Path(skml_kalda.datasets.__file__).parent.rglob("*.py"):
-        assert not re.search(r"pickle|joblib|marshal|np\.load|eval\(|exec\(", path.read_text())
+        code = path.read_text().replace("np.load(path, allow_pickle=False)", "")
+        assert not re.search(r"pickle|joblib|marshal|np\.load|eval\(|exec\(", code)

@@ -178,3 +178,14 @@ def test_signs_ignore_rounding_among_equal_entries():
     nudged = column + np.array([[0], [1e-12], [0]])
     np.testing.assert_array_equal(with_signs(column)[0], 0.5)
     np.testing.assert_array_equal(with_signs(nudged)[0], 0.5)
+
+
+def test_a_start_with_more_directions_than_classes_adds_those_of_least_variance():
+    rng = np.random.default_rng(0)
+    values = rng.uniform(0.1, 3, 7)
+    start = Alignment(values, rng.normal(size=(2, 7))).lda_start(4)
+    np.testing.assert_allclose(start.T @ start, np.eye(4), atol=1e-12)
+    beside = linalg.null_space(start[:, :2].T)
+    expected = linalg.eigvalsh(beside.T @ (values[:, None] * beside))[:2]
+    found = linalg.eigvalsh(start[:, 2:].T @ (values[:, None] * start[:, 2:]))
+    np.testing.assert_allclose(found, expected, rtol=1e-10)

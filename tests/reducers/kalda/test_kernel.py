@@ -11,8 +11,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 
-from skml_kalda import KernelKaLDA
-from tests.classic import MultiLabelKaLDA
+from tests.classic import KernelKaLDA, MultiLabelKaLDA
 from tests.conftest import made
 from tests.reducers.kalda.test_theorems import kernel_alignment, label_kernel
 

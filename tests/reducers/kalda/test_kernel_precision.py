@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from skml_kalda import KernelKaLDA, LandmarkFeatures, MultiLabelKaLDA
+from skml_kalda import LandmarkFeatures, MultiLabelKaLDA
+from tests.classic import KernelKaLDA
 from tests.conftest import made, standardized
 
 OFFSETS = pytest.mark.parametrize("offset", [0.0, 1e2, 1e5, 1e8])

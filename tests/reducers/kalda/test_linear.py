@@ -390,3 +390,11 @@ def test_a_failed_fit_leaves_the_fitted_estimator_usable():
     with pytest.raises(ValueError, match="NaN"):
         kalda.fit(with_value(np.nan), Y0)
     np.testing.assert_array_equal(kalda.transform(X0), expected)
+
+
+def test_the_paper_iteration_reports_the_last_objective():
+    X, Y = made()
+    with pytest.warns(ConvergenceWarning, match="fixed length"):
+        kalda = MultiLabelKaLDA(solver="paper", max_iter=5).fit(X, Y)
+    assert kalda.n_iter_ == 5
+    assert kalda.objective_ == kalda.objective_history_[-1] > kalda.objective_history_[-2]

@@ -197,3 +197,18 @@ def test_neighbours_forget_what_has_nothing_to_do_with_the_labels():
         return neighbours.score(scaler.transform(X[200:]), y[200:])
 
     assert accuracy(1.0) > accuracy(0.0) + 0.05
+
+
+def test_the_relevance_of_a_single_label_is_its_squared_correlation():
+    X, Y = made()
+    found = AlignmentScaler().fit(X, Y[:, :1]).relevance_
+    correlation = np.corrcoef(X.T, Y[:, 0])[-1, :-1]
+    np.testing.assert_allclose(found, np.maximum(correlation**2 - 1 / 60, 0.02 / 60), rtol=1e-10)
+
+
+def test_the_rounding_of_a_constant_is_no_variance_whatever_the_number_of_rows():
+    rng = np.random.default_rng(0)
+    X = np.full((5000, 2), 0.1)
+    X[:, 1] = rng.normal(size=5000)
+    scaler = AlignmentScaler(power=0).fit(X, rng.integers(2, size=5000), rng.uniform(1, 2, 5000))
+    assert scaler.scale_[0] == 1

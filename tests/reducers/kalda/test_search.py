@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import FitFailedWarning, NotFittedError, UndefinedMetricWarning
-from sklearn.metrics import hamming_loss, make_scorer
+from sklearn.metrics import f1_score, hamming_loss, make_scorer
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.neighbors import KNeighborsClassifier
@@ -25,12 +25,28 @@ X, Y = made(90, 6, unlabelled=0.1)
 y = np.array(list("dcba"))[made(90, 6, single=True)[1].argmax(axis=1)]
 GRID = {"n_components": [1, None, 2], "n_neighbors": [9, 4], "shrinkage": [0.6, None]}
 OURS = {"n_components": [1, None, 2], "n_neighbors": [9, 4], "shrinkages": [0.6, None]}
+OURS["thresholds"] = 0.5
+
+
+class Votes(KNeighborsClassifier):
+    """scikit-learn's neighbours, with a threshold on the share that carries a label."""
+
+    def __init__(self, n_neighbors=5, threshold=0.5):
+        super().__init__(n_neighbors=n_neighbors)
+        self.threshold = threshold
+
+    def predict(self, X):
+        if not self.outputs_2d_:
+            return super().predict(X)
+        found = zip(self.predict_proba(X), self.classes_, strict=True)
+        return np.column_stack([p[:, c == 1].sum(axis=1) > self.threshold for p, c in found]) * 1
 
 
 def grid_search(reducer, grid, X, y, **params):
     """Fit GridSearchCV of a pipeline; its candidates bear the names of ours."""
-    pipeline = Pipeline([("reducer", reducer), ("knn", KNeighborsClassifier())])
-    step = {"n_neighbors": "knn"}
+    pipeline = Pipeline([("reducer", reducer), ("knn", Votes())])
+    step = {"n_neighbors": "knn", "threshold": "knn"}
+    grid = {"threshold": [0.5], **grid}
     names = {name: f"{step.get(name, 'reducer')}__{name}" for name in grid}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMetricWarning)
@@ -67,9 +83,11 @@ def test_scores_are_those_of_a_grid_search(constraint, shape):
 
 def test_scores_on_emotions_are_those_of_a_grid_search():
     X, Y = standardized("emotions")
-    shrinkages, sizes = [0.0, 0.1, 0.9], [2, 5]
-    ours = MultiLabelKaLDACV(sizes, shrinkages=shrinkages, n_neighbors=[5, 10]).fit(X, Y)
+    shrinkages, sizes = [0.0, 0.5], [2, 5]
+    ours = MultiLabelKaLDACV(sizes, shrinkages=shrinkages, n_neighbors=[5, 10])
+    ours.set_params(thresholds=[0.2, 0.5]).fit(X, Y)
     grid = {"n_components": sizes, "shrinkage": shrinkages, "n_neighbors": [5, 10]}
+    grid["threshold"] = [0.2, 0.5]
     assert_same_scores(
         ours, grid_search(MultiLabelKaLDA(constraint="none"), grid, X, Y, scoring="f1_macro")
     )
@@ -84,6 +102,7 @@ def test_kernel_scores_are_those_of_a_grid_search(store):
         [None, 1],
         shrinkages=[0.1, "auto"],
         n_neighbors=[9, 4],
+        thresholds=[0.5, 0.3],
         kernels=["rbf", "cosine"],
         gammas=[0.1, 0.3],
         gamma_unit=None,
@@ -91,6 +110,7 @@ def test_kernel_scores_are_those_of_a_grid_search(store):
         **params,
     ).fit(store(thin), Y)
     grid = {"n_components": [1, None], "n_neighbors": [4, 9], "shrinkage": [0.1, "auto"]}
+    grid["threshold"] = [0.3, 0.5]
     rbf, cosine = (
         grid_search(
             KernelKaLDA(**params),
@@ -118,6 +138,7 @@ def test_kernel_scores_are_those_of_a_grid_search(store):
 )
 def test_every_score_is_that_of_scikit_learn(scoring):
     ours = MultiLabelKaLDACV(shrinkages=[0.1, 0.9], n_neighbors=[1, 12], scoring=scoring, cv=3)
+    ours.set_params(thresholds=0.5)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMetricWarning)
         ours.fit(X, Y)
@@ -145,8 +166,9 @@ def test_a_function_can_be_the_score():
     def agreement(true, predicted):
         return 1 - hamming_loss(true, predicted)
 
+    votes = {"n_neighbors": 10, "thresholds": 0.5}
     fits = [
-        MultiLabelKaLDACV(cv=3, scoring=scoring).fit(X, Y).cv_results_["mean_test_score"]
+        MultiLabelKaLDACV(cv=3, scoring=scoring, **votes).fit(X, Y).cv_results_["mean_test_score"]
         for scoring in (agreement, make_scorer(agreement), "label_accuracy")
     ]
     np.testing.assert_allclose(fits[0], fits[2], rtol=1e-12)
@@ -159,7 +181,12 @@ def test_a_function_can_be_the_score():
 def test_the_median_is_the_unit_of_the_widths():
     median = KernelKaLDA().fit(X, Y).gamma_
     kalda = KernelKaLDACV(
-        kernels=["rbf", "poly", "linear"], gammas=[0.5, 4], shrinkages=[0.1], cv=2
+        kernels=["rbf", "poly", "linear"],
+        gammas=[0.5, 4],
+        shrinkages=[0.1],
+        n_neighbors=10,
+        thresholds=0.5,
+        cv=2,
     ).fit(X, Y)
     results = kalda.cv_results_
     assert list(results["param_kernel"]) == ["rbf", "rbf", "poly", "linear"]
@@ -174,7 +201,7 @@ def test_the_median_is_the_unit_of_the_widths():
 def test_a_precomputed_kernel_is_the_named_one():
     K = rbf_kernel(X, gamma=0.1)
     params = {"cv": 3, "n_landmarks": 30, "landmarks": "random", "random_state": 0}
-    named = KernelKaLDACV(gammas=0.1, gamma_unit=None, **params).fit(X, Y)
+    named = KernelKaLDACV(kernels="rbf", gammas=0.1, gamma_unit=None, **params).fit(X, Y)
     given = KernelKaLDACV(kernels="precomputed", **params).fit(K, Y)
     np.testing.assert_allclose(
         given.cv_results_["mean_test_score"], named.cv_results_["mean_test_score"]
@@ -186,7 +213,7 @@ def test_a_precomputed_kernel_is_the_named_one():
 def test_the_reducer_is_the_plain_one_with_the_best_parameters(made_cv):
     kalda = made_cv([1, 2], cv=3, n_neighbors=[3, 5]).fit(X, Y)
     plain = {MultiLabelKaLDACV: skml_kalda.MultiLabelKaLDA, KernelKaLDACV: KernelKaLDA}[made_cv]
-    chosen = {k: v for k, v in kalda.best_params_.items() if k != "n_neighbors"}
+    chosen = {k: v for k, v in kalda.best_params_.items() if k not in ("n_neighbors", "threshold")}
     expected = plain(constraint="none").set_params(**chosen).fit(X, Y)
     np.testing.assert_array_equal(kalda.transform(X), expected.transform(X))
     np.testing.assert_array_equal(kalda.eigenvalues_, expected.eigenvalues_)
@@ -195,6 +222,40 @@ def test_the_reducer_is_the_plain_one_with_the_best_parameters(made_cv):
     assert kalda.cv_results_["params"][kalda.best_index_] == kalda.best_params_
     assert kalda.cv_results_["rank_test_score"][kalda.best_index_] == 1
     assert kalda.best_score_ == kalda.cv_results_["mean_test_score"].max()
+
+
+def test_neighbours_are_tried_as_far_as_a_fold_has_rows():
+    X, Y = made(16, 3)
+    kalda = MultiLabelKaLDACV(cv=2).fit(X, Y)
+    assert set(kalda.cv_results_["param_n_neighbors"]) == {3, 5}
+    assert set(kalda.cv_results_["param_threshold"]) == {0.1, 0.2, 0.3, 0.4, 0.5}
+    few = MultiLabelKaLDACV(n_components=1, cv=[([0, 1], [2, 3, 4])]).fit(X[:5], Y[:5])
+    assert few.best_params_["n_neighbors"] == 2
+
+
+def test_the_chosen_threshold_is_that_of_the_classifier_behind():
+    """A rare label is best predicted by fewer than half of the neighbours."""
+    X, Y = made(200, 4, unlabelled=0.5)
+    kalda = MultiLabelKaLDACV(n_neighbors=10, cv=[(np.arange(150), np.arange(150, 200))])
+    kalda.fit(X, Y)
+    k, threshold = kalda.best_params_["n_neighbors"], kalda.best_params_["threshold"]
+    assert threshold < 0.5
+    chosen = {n: kalda.best_params_[n] for n in ("n_components", "shrinkage")}
+    plain = skml_kalda.MultiLabelKaLDA(constraint="none", **chosen).fit(X[:150], Y[:150])
+    votes = skml_kalda.BinaryRelevanceKNN(k).fit(plain.transform(X[:150]), Y[:150])
+    predicted = votes.predict_proba(plain.transform(X[150:])) > threshold
+    expected = f1_score(Y[150:], predicted, average="macro", zero_division=0)
+    assert kalda.best_score_ == pytest.approx(expected)
+
+
+def test_a_kernel_to_which_all_rows_are_the_same_is_never_chosen():
+    positive = np.abs(X[:, :1]) + 0.1
+    kalda = KernelKaLDACV(1, gammas=1, n_neighbors=3, cv=3, random_state=0)
+    with pytest.warns(FitFailedWarning, match="n_components=1 is more than KernelKaLDACV can give"):
+        kalda.fit(positive, Y)
+    assert kalda.best_params_["kernel"] == "rbf"
+    with pytest.raises(ValueError, match=r"finds no direction .* some kernel\. Pass other kernels"):
+        KernelKaLDACV(kernels="cosine", n_neighbors=3, cv=3).fit(positive, Y)
 
 
 def test_points_are_mapped_back():
@@ -219,7 +280,7 @@ def test_folds_without_a_spectrum_score_the_same(constraint):
     X, y = made(60, 8)
     X = sparse.csr_array(X)
     kalda = MultiLabelKaLDACV([1, 2, 9], shrinkages=[0.1, 0.5], n_neighbors=3, cv=3)
-    kalda.set_params(constraint=constraint)
+    kalda.set_params(constraint=constraint, thresholds=0.5)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FitFailedWarning)  # nine of eight features
         expected = clone(kalda).fit(X, y)
@@ -233,12 +294,12 @@ def test_folds_without_a_spectrum_score_the_same(constraint):
 
 
 def test_jobs_change_nothing_and_folds_are_told(capfd):
-    kalda = KernelKaLDACV(cv=3, gammas=[1, 2], n_landmarks=20, random_state=0, verbose=1)
+    kalda = KernelKaLDACV(cv=3, gammas=1, n_neighbors=10, n_landmarks=20, random_state=0, verbose=1)
     alone = clone(kalda).fit(X, Y)
     told = capfd.readouterr().out.splitlines()
     assert len(told) == 6
     assert told[0].startswith("[KernelKaLDACV] fold 1/3, gamma=")
-    assert "8 candidates, best " in told[0]
+    assert "40 candidates, best " in told[0]
     together = clone(kalda).set_params(n_jobs=2, verbose=0).fit(X, Y)
     for key in ("mean_test_score", "split2_test_score"):
         np.testing.assert_array_equal(together.cv_results_[key], alone.cv_results_[key])
@@ -247,11 +308,13 @@ def test_jobs_change_nothing_and_folds_are_told(capfd):
 
 def test_a_generator_of_random_numbers_draws_one_set_of_landmarks():
     fits = [
-        KernelKaLDACV(cv=2, n_landmarks=20, random_state=np.random.RandomState(0)).fit(X, Y)
+        KernelKaLDACV(gammas=1, cv=2, n_landmarks=20, random_state=np.random.RandomState(0)).fit(
+            X, Y
+        )
         for _ in range(2)
     ]
     np.testing.assert_array_equal(fits[0].landmarks_, fits[1].landmarks_)
-    repeated = KernelKaLDACV(cv=2, gammas=[1, 1], n_landmarks=20).fit(X, Y)
+    repeated = KernelKaLDACV(kernels="rbf", cv=2, gammas=[1, 1], n_landmarks=20).fit(X, Y)
     first, second = np.split(repeated.cv_results_["mean_test_score"], 2)
     np.testing.assert_array_equal(first, second)
 
@@ -262,9 +325,9 @@ def test_a_number_of_components_that_a_fold_cannot_give_is_not_chosen():
     labels = np.hstack([Y, rare])
     cv = KFold(3)  # all rows of the rare class are in the first fold
     with pytest.warns(FitFailedWarning, match="n_components=4 is more than MultiLabelKaLDACV can"):
-        kalda = MultiLabelKaLDACV([3, 4], shrinkages=[0.1], cv=cv).fit(X, labels)
+        kalda = MultiLabelKaLDACV([3, 5, 4], shrinkages=[0.1], cv=cv).fit(X, labels)
     np.testing.assert_array_equal(
-        np.isnan(kalda.cv_results_["mean_test_score"]), kalda.cv_results_["param_n_components"] == 4
+        np.isnan(kalda.cv_results_["mean_test_score"]), kalda.cv_results_["param_n_components"] > 3
     )
     assert kalda.best_params_["n_components"] == 3
     assert kalda.transform(X).shape == (90, 3)
@@ -325,8 +388,18 @@ def test_a_failed_fit_does_not_count_as_one():
 KINDS = pytest.mark.parametrize(
     "kalda",
     [
-        MultiLabelKaLDACV(shrinkages=[0.1, 0.6], n_neighbors=[3, 7], cv=3, random_state=0),
-        KernelKaLDACV(gammas=[0.5, 2], shrinkages=[0.1, 0.6], cv=3, random_state=0),
+        MultiLabelKaLDACV(
+            shrinkages=[0.1, 0.6], n_neighbors=[3, 7], thresholds=0.5, cv=3, random_state=0
+        ),
+        KernelKaLDACV(
+            kernels="rbf",
+            gammas=[0.5, 2],
+            shrinkages=[0.1, 0.6],
+            n_neighbors=10,
+            thresholds=0.5,
+            cv=3,
+            random_state=0,
+        ),
     ],
     ids=lambda each: type(each).__name__,
 )
@@ -387,9 +460,29 @@ def test_dask_data_are_chosen_on_some_rows_and_fitted_on_all(kalda):
 def test_a_precomputed_kernel_is_chosen_on_a_square_of_it():
     K = rbf_kernel(X, gamma=0.1)
     params = {"cv": 3, "landmarks": "random", "selection_rows": 60, "random_state": 0}
-    named = KernelKaLDACV(gammas=0.1, gamma_unit=None, **params).fit(X, Y)
+    named = KernelKaLDACV(kernels="rbf", gammas=0.1, gamma_unit=None, **params).fit(X, Y)
     given = KernelKaLDACV(kernels="precomputed", **params).fit(K, Y)
     np.testing.assert_allclose(
         given.cv_results_["mean_test_score"], named.cv_results_["mean_test_score"]
     )
     np.testing.assert_allclose(given.transform(K), named.transform(X), atol=1e-8)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("search", [MultiLabelKaLDACV, KernelKaLDACV])
+def test_shrinkages_from_none_to_nearly_all_are_tried_by_default_without_a_warning(search):
+    found = search().fit(X[:40], Y[:40]).cv_results_
+    tried = [0.0, 0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 0.9]
+    assert list(found["param_shrinkage"])[:8] == tried
+    assert set(found["param_n_neighbors"]) == {10}
+    if search is KernelKaLDACV:
+        widths = np.unique(found["param_gamma"].astype(float))
+        np.testing.assert_allclose(widths / widths[1], [0.5, 1, 2])
+    assert [name for name in found if name.startswith("split")][-1] == "split4_test_score"
+
+
+def test_a_choice_without_shrinkage_warns_once():
+    search = MultiLabelKaLDACV(cv=2, n_neighbors=5, shrinkages=[0.0])
+    with pytest.warns(UserWarning, match="MultiLabelKaLDA without regularisation") as caught:
+        search.fit(X[:12], Y[:12])
+    assert len(caught) == 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from abc import ABCMeta, abstractmethod
 from collections.abc import Iterable, Mapping
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
 
 import numpy as np
@@ -34,6 +34,9 @@ from skml_kalda.reducers.kalda.search.scoring import SCORES, NeighborScore
 from skml_kalda.reducers.kalda.search.selection import SelectionRows
 
 SHRINKAGES = (0.0, 0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 0.9)
+# By default as many of these as every fold has training rows for.
+NEIGHBORS = (3, 5, 10, 20, 30)
+THRESHOLDS = (0.1, 0.2, 0.3, 0.4, 0.5)
 Rows: TypeAlias = NDArray[np.intp]
 
 
@@ -74,7 +77,8 @@ class NeighborCV(
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_components": [*MultiLabelKaLDA._parameter_constraints["n_components"], "array-like"],
         "shrinkages": [*MultiLabelKaLDA._parameter_constraints["shrinkage"], "array-like"],
-        "n_neighbors": [Interval(Integral, 1, None, closed="left"), "array-like"],
+        "n_neighbors": [Interval(Integral, 1, None, closed="left"), "array-like", None],
+        "thresholds": [Interval(Real, 0, 1, closed="left"), "array-like"],
         "constraint": MultiLabelKaLDA._parameter_constraints["constraint"],
         "weights": MultiLabelKaLDA._parameter_constraints["weights"],
         "scoring": [StrOptions(SCORES), callable],
@@ -98,6 +102,7 @@ class NeighborCV(
     n_components: Any
     shrinkages: Any
     n_neighbors: Any
+    thresholds: Any
     constraint: Any
     weights: Weights
     scoring: Any
@@ -147,7 +152,8 @@ class NeighborCV(
             occupied_columns(labels.matrix.sum(axis=0), labels.classes)
         self.selection_rows_ = rows.shape[0]
         self._select(rows, labels)
-        chosen = {k: v for k, v in self.best_params_.items() if k != "n_neighbors"}
+        of_votes = ("n_neighbors", "threshold")
+        chosen = {k: v for k, v in self.best_params_.items() if k not in of_votes}
         self.best_estimator_ = self._plain(chosen).fit(X, y)
         return self
 
@@ -169,16 +175,16 @@ class NeighborCV(
         return self.best_estimator_._project(X)
 
     def _select(self, X: Any, Y: Indicator) -> None:
+        target = Y.matrix if Y.is_matrix else Y.matrix.indices
+        folds = _folds(check_cv(self.cv, target, classifier=True).split(X, target))
         grid = Grid(
             self._options("n_components"),
-            self._options("n_neighbors"),
+            self._sizes(folds),
             self._options("shrinkages"),
+            self._options("thresholds") if Y.is_matrix else [0.5],
             self.constraint,
         )
         spaces = self._spaces(X)
-        target = Y.matrix if Y.is_matrix else Y.matrix.indices
-        folds = _folds(check_cv(self.cv, target, classifier=True).split(X, target))
-        _check_neighbors(max(grid.n_neighbors), folds)
         score = NeighborScore(self.scoring, Y.classes, Y.is_matrix)
         parallel = Parallel(n_jobs=self.n_jobs)
         train = (self._rows(X, fold.train, fold.train) for fold in folds)
@@ -190,6 +196,19 @@ class NeighborCV(
         )
         candidates = [each for space in spaces for each in grid.candidates(space)]
         self._choose(results(candidates, np.reshape(scores, (len(folds), -1))))
+
+    def _sizes(self, folds: list[Fold]) -> list[int]:
+        """Return the numbers of neighbours to try."""
+        rows = min(len(fold.train) for fold in folds)
+        if self.n_neighbors is None:
+            return [k for k in NEIGHBORS if k <= rows] or [rows]
+        sizes = self._options("n_neighbors")
+        if max(sizes) > rows:
+            raise ValueError(
+                f"n_neighbors={max(sizes)} is more than the {rows} training rows of a fold: pass "
+                "a smaller n_neighbors, or more rows."
+            )
+        return sizes
 
     def _fold_scores(
         self,
@@ -225,12 +244,17 @@ class NeighborCV(
         limit = RANK_OF_COVARIANCE if self.weights == "rows" else RANK_OF_CLASSES
         if self.constraint == "orthonormal":
             limit = RANK_OF_DATA
+        given = [size for size in sizes if size is not None]
+        name, advice = type(self).__name__, "Pass a smaller n_components."
         message = (
-            f"n_components={min(sizes)} is more than {type(self).__name__} can give on the "
+            f"n_components={min(given, default=None)} is more than {name} can give on the "
             f"training rows of a fold: at most {limit}."
         )
+        if len(given) < len(sizes):  # a default is never too many
+            message = f"{name} finds no direction on the training rows of a fold with some kernel."
+            advice = "Pass other kernels."
         if every:
-            raise ValueError(f"{message} Pass a smaller n_components.")
+            raise ValueError(f"{message} {advice}")
         warnings.warn(f"{message} It is never chosen.", FitFailedWarning, stacklevel=2)
 
     def _options(self, name: str) -> list[Any]:
@@ -259,12 +283,3 @@ class NeighborCV(
 def _folds(splits: Iterable[tuple[Rows, Rows]]) -> list[Fold]:
     folds = list(splits)
     return [Fold(f"fold {i}/{len(folds)}", *fold) for i, fold in enumerate(folds, 1)]
-
-
-def _check_neighbors(wanted: int, folds: list[Fold]) -> None:
-    rows = min(len(fold.train) for fold in folds)
-    if wanted > rows:
-        raise ValueError(
-            f"n_neighbors={wanted} is more than the {rows} training rows of a fold: pass a "
-            "smaller n_neighbors, or more rows."
-        )

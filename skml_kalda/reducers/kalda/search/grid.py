@@ -2,7 +2,7 @@
 
 The whole grid shares one scatter and one eigendecomposition: in the eigenbasis, shrinkage is an
 addition to the diagonal; fewer components of the closed form are its first columns; and one
-neighbour search serves every number of neighbours.
+neighbour search serves every number of neighbours and every threshold.
 """
 
 from __future__ import annotations
@@ -48,11 +48,12 @@ class Grid:
     n_components: Sequence[int | None]
     n_neighbors: Sequence[int]
     shrinkage: Sequence[Any]
+    threshold: Sequence[float]
     constraint: Any
 
     def candidates(self, space: dict[str, Any]) -> list[dict[str, Any]]:
         """Return every combination with the parameters of a space, in the order of `scores`."""
-        names = ("n_components", "n_neighbors", "shrinkage")
+        names = ("n_components", "n_neighbors", "shrinkage", "threshold")
         return [space | each for each in ParameterGrid({n: getattr(self, n) for n in names})]
 
     def scores(
@@ -62,17 +63,22 @@ class Grid:
         test: Part,
         score: NeighborScore,
     ) -> Array:
-        """Score every combination by votes of `train` on `test`; NaN for too many components."""
+        """Score every combination by votes of `train` on `test`; NaN for too many directions."""
         scatter, project = embedded
+        axes = (self.n_components, self.n_neighbors, self.shrinkage, self.threshold)
+        scores = np.full([len(axis) for axis in axes], np.nan)
+        if not scatter.n_features:  # a kernel to which all rows are the same
+            return scores.ravel()
         G, blocks = self._directions(scatter)
         near, far = project(train.X, G), project(test.X, G)
         true = test.Y.toarray() > 0
-        shape = len(self.n_components), len(self.n_neighbors), len(self.shrinkage)
-        scores = np.full(shape, np.nan)
         for c, s, part in blocks:
             found = neighbor_counts(near[:, part], train.Y, far[:, part], self.n_neighbors)
-            by_size = {k: score(true, counts, k) for k, counts in found}
-            scores[c, :, s] = [by_size[k] for k in self.n_neighbors]
+            shares = {k: counts / k for k, counts in found}
+            scores[c, :, s] = [
+                [score(true, shares[k], threshold) for threshold in self.threshold]
+                for k in self.n_neighbors
+            ]
         return scores.ravel()
 
     def _directions(self, scatter: AnyScatter) -> tuple[Array, list[Block]]:
@@ -88,7 +94,8 @@ class Grid:
 
     def _closed_form(self, scatter: AnyScatter) -> Iterator[tuple[Array, list[tuple[int, ...]]]]:
         for s, shrinkage in enumerate(self.shrinkage):
-            G = KaLDA("kaLDA", constraint="none", shrinkage=shrinkage).directions(scatter).G
+            problem = KaLDA("kaLDA", None, "none", shrinkage, is_candidate=True)
+            G = problem.directions(scatter).G
             sizes = [G.shape[1] if k is None else k for k in self.n_components]
             yield G, [(c, s, k) for c, k in enumerate(sizes) if k <= G.shape[1]]
 
@@ -97,12 +104,13 @@ class Grid:
         for s, shrinkage in enumerate(self.shrinkage):
             for c, k in enumerate(self.n_components):
                 if k is None or k <= rank:
-                    G = KaLDA("kaLDA", k, shrinkage=shrinkage).directions(scatter).G
+                    problem = KaLDA("kaLDA", k, shrinkage=shrinkage, is_candidate=True)
+                    G = problem.directions(scatter).G
                     yield G, [(c, s, G.shape[1])]
 
 
 def _most_components(scatter: AnyScatter) -> int:
-    return len(scatter.spectrum.values) if scatter.has_spectrum else scatter.n_classes - 1
+    return len(scatter.spectrum.values) if scatter.has_spectrum else scatter.label_dimensions
 
 
 def results(candidates: list[dict[str, Any]], scores: Array) -> dict[str, Any]:

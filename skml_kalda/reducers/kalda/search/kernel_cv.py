@@ -18,7 +18,7 @@ from skml_kalda._core.labels import Weights, weighted
 from skml_kalda._core.scatter import MomentScatter
 from skml_kalda.reducers.kalda.kernel import KernelKaLDA
 from skml_kalda.reducers.kalda.landmarks import PRECOMPUTED
-from skml_kalda.reducers.kalda.search.base import SHRINKAGES, NeighborCV, OfBest, Rows
+from skml_kalda.reducers.kalda.search.base import SHRINKAGES, THRESHOLDS, NeighborCV, OfBest, Rows
 from skml_kalda.reducers.kalda.search.grid import Projection
 
 
@@ -33,9 +33,8 @@ class KernelKaLDACV(NeighborCV):
     Parameters
     ----------
     n_components : int, None or sequence of them, default=None
-        Numbers of functions to try. None means the number of non-empty classes
-        minus one.
-    kernels : str, callable or sequence of them, default="rbf"
+        Numbers of functions to try. None means the default of `KernelKaLDA`.
+    kernels : str, callable or sequence of them, default=("rbf", "cosine")
         Kernels to try; see `KernelKaLDA`. "precomputed" cannot be combined with others.
     gammas : float or sequence of floats, default=(0.5, 1.0, 2.0)
         Widths to try for kernels that have one, in units of `gamma_unit`.
@@ -45,9 +44,12 @@ class KernelKaLDACV(NeighborCV):
         scikit-learn's default width. None uses `gammas` unscaled.
     shrinkages : sequence of floats in [0, 1], "auto" or None, default=(0.0, ..., 0.9)
         Shrinkages to try; see `KernelKaLDA`.
-    n_neighbors : int or sequence of ints, default=10
-        Numbers of neighbours to try. A label is predicted if more than half of them carry it;
-        for a 1-D `y`, the most frequent class is predicted.
+    n_neighbors : int, sequence of ints or None, default=None
+        Numbers of neighbours to try. None means 3, 5, 10, 20 and 30, as far as a fold has
+        training rows.
+    thresholds : float or sequence of floats in [0, 1), default=(0.1, 0.2, 0.3, 0.4, 0.5)
+        A label is predicted if more than this share of the neighbours carry it. Shares to
+        try. For a 1-D `y` there are none: the most frequent class is predicted.
     landmarks : {"kmeans", "random"}, default="kmeans"
         How landmarks are chosen; see `KernelKaLDA`.
     n_landmarks : int or "auto", default="auto"
@@ -55,8 +57,8 @@ class KernelKaLDACV(NeighborCV):
     constraint : {"none", "orthonormal"}, default="none"
         See `KernelKaLDA`. "orthonormal" has no closed form, so it solves for every shrinkage
         and number of components separately.
-    weights : {"labels", "rows"}, default="labels"
-        Whether every label counts once, or every row; see `MultiLabelKaLDA`.
+    weights : {"rows", "labels"}, default="rows"
+        Whether every row counts once, or every label; see `KernelKaLDA`.
     kernel_params : dict, default=None
         Further parameters of all kernels.
     scoring : str or callable, default="f1_macro"
@@ -77,7 +79,7 @@ class KernelKaLDACV(NeighborCV):
     ----------
     best_params_ : dict
         The chosen parameters: those of `KernelKaLDA`, with gamma as a number, and n_neighbors
-        for the classifier that follows it.
+        and threshold for the classifier that follows it; see `MultiLabelKaLDACV`.
     best_score_, best_index_, cv_results_, selection_rows_
         See `MultiLabelKaLDACV`.
     best_estimator_ : KernelKaLDA
@@ -103,11 +105,11 @@ class KernelKaLDACV(NeighborCV):
     >>> from sklearn.datasets import make_multilabel_classification
     >>> from skml_kalda import KernelKaLDACV
     >>> X, Y = make_multilabel_classification(n_classes=4, random_state=0)
-    >>> kalda = KernelKaLDACV(kernels=["rbf", "cosine"], gammas=[0.5, 1], random_state=0).fit(X, Y)
+    >>> kalda = KernelKaLDACV(gammas=[0.5, 1], random_state=0).fit(X, Y)
     >>> sorted(kalda.best_params_)
-    ['gamma', 'kernel', 'n_components', 'n_neighbors', 'shrinkage']
+    ['gamma', 'kernel', 'n_components', 'n_neighbors', 'shrinkage', 'threshold']
     >>> kalda.transform(X).shape
-    (100, 3)
+    (100, 4)
     """
 
     landmarks_ = OfBest()
@@ -131,15 +133,16 @@ class KernelKaLDACV(NeighborCV):
         self,
         n_components: int | Sequence[int | None] | None = None,
         *,
-        kernels: Any = "rbf",
+        kernels: Any = ("rbf", "cosine"),
         gammas: float | Sequence[float] = (0.5, 1.0, 2.0),
         gamma_unit: Literal["median"] | None = "median",
         shrinkages: Sequence[float | Literal["auto"] | None] = SHRINKAGES,
-        n_neighbors: int | Sequence[int] = 10,
+        n_neighbors: int | Sequence[int] | None = None,
+        thresholds: float | Sequence[float] = THRESHOLDS,
         landmarks: LandmarkChoice = "kmeans",
         n_landmarks: int | Literal["auto"] = "auto",
         constraint: Literal["orthonormal", "none"] = "none",
-        weights: Weights = "labels",
+        weights: Weights = "rows",
         kernel_params: dict[str, Any] | None = None,
         scoring: str | Callable[[Any, Any], float] = "f1_macro",
         cv: Any = 5,
@@ -154,6 +157,7 @@ class KernelKaLDACV(NeighborCV):
         self.gamma_unit = gamma_unit
         self.shrinkages = shrinkages
         self.n_neighbors = n_neighbors
+        self.thresholds = thresholds
         self.landmarks = landmarks
         self.n_landmarks = n_landmarks
         self.constraint = constraint

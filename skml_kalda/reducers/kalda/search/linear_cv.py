@@ -13,7 +13,7 @@ from skml_kalda._core.arrays import projected
 from skml_kalda._core.labels import Weights, weighted
 from skml_kalda._core.scatter import AnyScatter, scatter_of
 from skml_kalda.reducers.kalda.linear import MultiLabelKaLDA
-from skml_kalda.reducers.kalda.search.base import SHRINKAGES, NeighborCV, OfBest
+from skml_kalda.reducers.kalda.search.base import SHRINKAGES, THRESHOLDS, NeighborCV, OfBest
 from skml_kalda.reducers.kalda.search.grid import Projection
 
 
@@ -29,13 +29,15 @@ class MultiLabelKaLDACV(NeighborCV):
     Parameters
     ----------
     n_components : int, None or sequence of them, default=None
-        Numbers of directions to try. None means the number of non-empty classes
-        minus one.
+        Numbers of directions to try. None means the default of `MultiLabelKaLDA`.
     shrinkages : sequence of floats in [0, 1], "auto" or None, default=(0.0, ..., 0.9)
         Shrinkages to try; see `MultiLabelKaLDA`.
-    n_neighbors : int or sequence of ints, default=10
-        Numbers of neighbours to try. A label is predicted if more than half of them carry it;
-        for a 1-D `y`, the most frequent class is predicted.
+    n_neighbors : int, sequence of ints or None, default=None
+        Numbers of neighbours to try. None means 3, 5, 10, 20 and 30, as far as a fold has
+        training rows.
+    thresholds : float or sequence of floats in [0, 1), default=(0.1, 0.2, 0.3, 0.4, 0.5)
+        A label is predicted if more than this share of the neighbours carry it. Shares to
+        try. For a 1-D `y` there are none: the most frequent class is predicted.
     constraint : {"none", "orthonormal"}, default="none"
         See `MultiLabelKaLDA`. "orthonormal" has no closed form, so it solves for every
         shrinkage and number of components separately.
@@ -61,8 +63,8 @@ class MultiLabelKaLDACV(NeighborCV):
     Attributes
     ----------
     best_params_ : dict
-        The chosen parameters: those of `MultiLabelKaLDA`, and n_neighbors for the classifier
-        that follows it.
+        The chosen parameters: those of `MultiLabelKaLDA`, and n_neighbors and threshold for
+        the classifier that follows it, ``BinaryRelevanceKNN(n_neighbors, threshold=threshold)``.
     best_score_ : float
         Their mean score over the folds.
     best_index_ : int
@@ -103,9 +105,9 @@ class MultiLabelKaLDACV(NeighborCV):
     >>> X, y = load_dataset("emotions", split="train", return_X_y=True)
     >>> kalda = MultiLabelKaLDACV([3, 5], n_neighbors=[5, 15], scoring="f1_micro").fit(X, y)
     >>> sorted(kalda.best_params_)
-    ['n_components', 'n_neighbors', 'shrinkage']
+    ['n_components', 'n_neighbors', 'shrinkage', 'threshold']
     >>> len(kalda.cv_results_["params"])
-    32
+    160
     """
 
     components_ = OfBest()
@@ -117,7 +119,8 @@ class MultiLabelKaLDACV(NeighborCV):
         n_components: int | Sequence[int | None] | None = None,
         *,
         shrinkages: Sequence[float | Literal["auto"] | None] = SHRINKAGES,
-        n_neighbors: int | Sequence[int] = 10,
+        n_neighbors: int | Sequence[int] | None = None,
+        thresholds: float | Sequence[float] = THRESHOLDS,
         constraint: Literal["orthonormal", "none"] = "none",
         weights: Weights = "labels",
         scoring: str | Callable[[Any, Any], float] = "f1_macro",
@@ -130,6 +133,7 @@ class MultiLabelKaLDACV(NeighborCV):
         self.n_components = n_components
         self.shrinkages = shrinkages
         self.n_neighbors = n_neighbors
+        self.thresholds = thresholds
         self.constraint = constraint
         self.weights = weights
         self.scoring = scoring

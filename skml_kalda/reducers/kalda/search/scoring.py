@@ -56,7 +56,7 @@ class _Echo(BaseEstimator):
 
 @dataclass(frozen=True)
 class NeighborScore:
-    """The score of a vote among neighbours, from label counts.
+    """The score of a vote among neighbours, from the share of them that carries each label.
 
     Parameters
     ----------
@@ -73,9 +73,9 @@ class NeighborScore:
     classes: NDArray[Any]
     is_matrix: bool
 
-    def __call__(self, true: Labels, counts: NDArray[Any], k: int) -> float:
-        """Score the majority vote of k neighbours, for each label or over the classes."""
-        predicted = 2 * counts > k if self.is_matrix else _most_frequent(counts)
+    def __call__(self, true: Labels, shares: NDArray[Any], threshold: float) -> float:
+        """Score the labels of more than this share, or the most frequent class of each row."""
+        predicted = shares > threshold if self.is_matrix else _most_frequent(shares)
         known = OF_MATRICES if self.is_matrix else _OF_CLASSES
         if isinstance(self.scoring, str) and self.scoring in known:
             return known[self.scoring](true, predicted)
@@ -103,5 +103,5 @@ class NeighborScore:
         return labels.astype(int) if self.is_matrix else self.classes[labels.argmax(axis=1)]
 
 
-def _most_frequent(counts: NDArray[Any]) -> Labels:
-    return np.arange(counts.shape[1]) == counts.argmax(axis=1)[:, None]
+def _most_frequent(shares: NDArray[Any]) -> Labels:
+    return np.arange(shares.shape[1]) == shares.argmax(axis=1)[:, None]

@@ -1,0 +1,86 @@
+"""Weights of rows reach our estimators through scikit-learn's pipelines and searches."""
+
+from __future__ import annotations
+
+import io
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.exceptions import UnsetMetadataPassedError
+from sklearn.metrics import f1_score, get_scorer
+from sklearn.model_selection import GridSearchCV, KFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from skml_kalda import BinaryRelevanceKNN, KaLDAClassifier, KernelKaLDA, MLkNN, MultiLabelKaLDA
+from tests.conftest import made
+
+X, Y = made(n=80)
+WEIGHT = np.random.default_rng(0).integers(1, 4, 80).astype(float)
+
+
+@pytest.fixture(autouse=True)
+def _routing():
+    with sklearn.config_context(enable_metadata_routing=True):
+        yield
+
+
+def weighted(estimator):
+    return estimator.set_fit_request(sample_weight=True)
+
+
+def pipeline(reducer, classifier):
+    scaler = StandardScaler().set_fit_request(sample_weight=False)
+    return make_pipeline(scaler, weighted(reducer), weighted(classifier))
+
+
+@pytest.mark.parametrize("reducer", [MultiLabelKaLDA(), KernelKaLDA(random_state=0)], ids=repr)
+@pytest.mark.parametrize("classifier", [MLkNN(3), BinaryRelevanceKNN(3)], ids=repr)
+def test_weights_go_through_a_pipeline(reducer, classifier):
+    model = pipeline(reducer, classifier).fit(X, Y, sample_weight=WEIGHT)
+    scaled = StandardScaler().fit_transform(X)
+    rows = reducer.fit(scaled, Y, sample_weight=WEIGHT).transform(scaled)
+    expected = classifier.fit(rows, Y, sample_weight=WEIGHT).predict_proba(rows)
+    assert_allclose(model.predict_proba(X), expected, atol=1e-10)
+    without = pipeline(reducer, classifier).fit(X, Y).predict_proba(X)
+    assert not np.allclose(without, expected)
+
+
+def test_weights_of_training_rows_go_through_a_search():
+    model = pipeline(MultiLabelKaLDA(constraint="none"), BinaryRelevanceKNN(3))
+    grid = {"multilabelkalda__shrinkage": [0.1, 0.9]}
+    scorer = get_scorer("f1_micro").set_score_request(sample_weight=False)
+    search = GridSearchCV(model, grid, scoring=scorer, cv=KFold(2), error_score="raise")
+    search.fit(X, Y, sample_weight=WEIGHT)
+    for split, (train, test) in enumerate(KFold(2).split(X)):
+        plain = pipeline(MultiLabelKaLDA(constraint="none", shrinkage=0.1), BinaryRelevanceKNN(3))
+        plain.fit(X[train], Y[train], sample_weight=WEIGHT[train])
+        expected = f1_score(Y[test], plain.predict(X[test]), average="micro")
+        assert search.cv_results_[f"split{split}_test_score"][0] == expected
+
+
+def test_weights_that_nobody_asked_for_are_named():
+    model = make_pipeline(MultiLabelKaLDA(), MLkNN())
+    with pytest.raises(UnsetMetadataPassedError, match="sample_weight"):
+        model.fit(X, Y, sample_weight=WEIGHT)
+
+
+@pytest.mark.parametrize(
+    "classifier",
+    [MLkNN(3, as_frame=True), BinaryRelevanceKNN(3), KaLDAClassifier("linear", random_state=0)],
+    ids=repr,
+)
+def test_models_of_named_and_unknown_labels_are_kept_by_joblib(classifier):
+    y = pd.DataFrame(Y, columns=["sea", "sun", "sky", "sand"]).astype("boolean")
+    y.iloc[::7, 1] = pd.NA
+    model = make_pipeline(MultiLabelKaLDA(), classifier).fit(X, y)
+    file = io.BytesIO()
+    joblib.dump(model, file)
+    file.seek(0)
+    kept = joblib.load(file)
+    assert_array_equal(kept.predict(X), model.predict(X))
+    assert kept[0].classes_.tolist() == y.columns.tolist()
