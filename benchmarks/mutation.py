@@ -4,29 +4,26 @@
 
 Draws changes of operators, constants, conditions and calls from the code of `_core` and
 `reducers`. For each it runs the tests that call the changed function, the quickest first, until
-one fails. A change that no test notices is either equivalent, with a reason in `EQUIVALENT`, or a
-hole in the tests.
+one fails. A change that no test notices is either equivalent, with a reason in `equivalent.json`,
+or a hole in the tests.
 
 Which test calls which function is found once, by running all of `TESTS`, and kept in `build/`.
 """
 
 import argparse
 import ast
-import contextlib
 import importlib.machinery
 import json
-import os
 import random
 import resource
-import signal
 import subprocess
 import sys
 import threading
 import time
-import traceback
 from collections import defaultdict
 from pathlib import Path
 
+from benchmarks.forked import forked
 from benchmarks.mutants import enclosing, install, mutate, sites
 
 ROOT = Path(__file__).parents[1]
@@ -44,55 +41,26 @@ MOST_PARAMETERS = 6
 """Of each test function."""
 BUDGET = 30.0
 """Seconds of tests for a change that no test notices."""
-END = "\0"
-CPU_SECONDS, WALL_SECONDS = 150, 400
+CPU_SECONDS = 150
 """After these the change has made the code hang, which a user notices too."""
 
-# Changes that cannot be noticed: by file, line of code and change, why.
-EQUIVALENT: dict[tuple[str, str, str], str] = {}
+
+def key_of(row):
+    """What identifies a change when lines move."""
+    return row["file"], row["code"], row["change"]
+
+
+# Changes that no test can notice, and why.
+EQUIVALENT = {
+    key_of(row): row["reason"]
+    for row in json.loads(Path(__file__).with_name("equivalent.json").read_text())
+}
 
 
 def candidates():
     """List every (file, place) of the code that is tried."""
     files = [*(PACKAGE / "_core").rglob("*.py"), *(PACKAGE / "reducers").rglob("*.py")]
     return [(path, place) for path in sorted(files) for place in sites(ast.parse(path.read_text()))]
-
-
-def forked(work, wall_seconds=WALL_SECONDS):
-    """Return what `work` returns in a process of its own; None if that hangs or dies."""
-    read, write = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.setpgid(0, 0)
-        _answer(work, write)
-    os.close(write)
-    timer = threading.Timer(wall_seconds, _kill, [child])
-    timer.start()
-    with os.fdopen(read) as stream:
-        answer = stream.read()
-    timer.cancel()
-    _kill(child)  # and what it has started
-    os.waitpid(child, 0)
-    if answer.startswith("Traceback"):
-        raise RuntimeError(answer)
-    return answer.removesuffix(END) if answer.endswith(END) else None
-
-
-def _answer(work, write):
-    silent = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(silent, 1)
-    os.dup2(silent, 2)
-    with os.fdopen(write, "w") as stream:
-        try:
-            stream.write(work() + END)
-        except BaseException:
-            stream.write(traceback.format_exc())
-    os._exit(0)
-
-
-def _kill(group):
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(group, signal.SIGKILL)
 
 
 def calls():
@@ -158,11 +126,15 @@ def tests_by_function():
 
 
 def in_order(tests):
-    """Return tests within the budget: one of each function first, the quickest first."""
+    """Return tests within the budget, the quickest first, parameters of one function apart."""
     by_function = defaultdict(list)
     for seconds, test in sorted(tests):
         by_function[test.partition("[")[0]].append((seconds, test))
-    ranked = sorted((k, *each) for group in by_function.values() for k, each in enumerate(group))
+    ranked = sorted(
+        ((1 + k) * seconds, seconds, test)
+        for group in by_function.values()
+        for k, (seconds, test) in enumerate(group)
+    )
     chosen, total = [], 0.0
     for _, seconds, test in ranked:
         total += seconds
@@ -187,8 +159,8 @@ class Mutant:
 
     @property
     def key(self):
-        """What stays the same when lines move."""
-        return self.row["file"], self.row["code"], self.row["change"]
+        """What identifies it when lines move."""
+        return key_of(self.row)
 
     def outcome(self, items):
         """Run the tests on the changed code, in a process of its own, until one fails."""
@@ -267,23 +239,27 @@ class Session:
     def __init__(self, arguments):
         everything, found = candidates(), tests_by_function()
         chosen = random.Random(arguments.seed).sample(everything, arguments.mutants)
+        self._rows, self._total = [], len(everything)
+        if arguments.again:
+            kept = json.loads(RESULTS.read_text())["mutants"]
+            open_ones = {key_of(row) for row in kept if row["outcome"] == "survived"}
+            self._rows = [row for row in kept if key_of(row) not in open_ones - EQUIVALENT.keys()]
+            chosen = everything
         self._mutants = [Mutant(path, place, found) for path, place in chosen]
-        kept = json.loads(RESULTS.read_text())["mutants"] if arguments.again else []
-        killed = [row for row in kept if row["outcome"] == "killed"]
-        self._killed = {(row["file"], row["code"], row["change"]): row for row in killed}
-        self._total = len(everything)
+        if arguments.again:
+            again = {each.key: each for each in self._mutants if each.key in open_ones}
+            self._mutants = [each for key, each in again.items() if key not in EQUIVALENT]
 
     def pytest_runtestloop(self, session):
         """Try every change and keep what came of it."""
         items = {item.nodeid: item for item in session.items}
-        rows = []
-        for mutant in self._mutants:
-            row = self._killed.get(mutant.key) or mutant.outcome(items)
-            reason = EQUIVALENT.get(mutant.key)
-            rows.append({**row, "equivalent": reason} if reason else row)
+        _keep(self._rows, self._total)
+        for number, mutant in enumerate(self._mutants, 1):
+            row = mutant.outcome(items)
+            self._rows.append(row)
             shown = f"{row['outcome']}: {row['file']}:{row['line']} {row['change']}"
-            print(f"{len(rows)}/{len(self._mutants)} {shown}", file=sys.stderr, flush=True)
-            _keep(rows, self._total)
+            print(f"{number}/{len(self._mutants)} {shown}", file=sys.stderr, flush=True)
+            _keep(self._rows, self._total)
         return True
 
 
@@ -294,15 +270,22 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--mutants", type=int, default=320)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--again", action="store_true", help="only what survived the kept run")
+    parser.add_argument(
+        "--again",
+        action="store_true",
+        help="try what survived the kept run on the code and tests of now",
+    )
     plugins = [Session(parser.parse_args())]
     pytest.main([*OPTIONS, "--capture=no", *TESTS], plugins=plugins)
 
 
 def _keep(rows, total):
     rows = sorted(rows, key=lambda row: (row["file"], row["line"], row["change"]))
+    for row in rows:
+        if row["outcome"] == "survived" and key_of(row) in EQUIVALENT:
+            row["equivalent"] = EQUIVALENT[key_of(row)]
     killed = sum(row["outcome"] == "killed" for row in rows)
-    named = sum("equivalent" in row and row["outcome"] == "survived" for row in rows)
+    named = sum("equivalent" in row for row in rows)
     head = {"mutants_of": total, "tried": len(rows), "killed": killed, "equivalent": named}
     text = json.dumps({**head, "mutants": rows}, indent=1, ensure_ascii=False)
     RESULTS.write_text(text + "\n")

@@ -8,6 +8,7 @@ from types import ModuleType
 
 import pytest
 
+from benchmarks import headline
 from benchmarks.common import RESULTS
 from benchmarks.scale.dask_blocks import MARKS, NAME, PAGE, page_part
 
@@ -18,6 +19,15 @@ def test_the_page_on_dask_has_the_kept_numbers():
     kept = json.loads((RESULTS / f"{NAME}.json").read_text("utf-8"))
     part = PAGE.read_text("utf-8").split(MARKS[0])[1].split(MARKS[1])[0]
     assert part == page_part(kept)
+
+
+def test_the_readme_has_the_kept_numbers():
+    page = headline.PAGE.read_text("utf-8")
+    assert headline.with_summary(page) == page
+
+
+def test_the_readme_is_one_page():
+    assert 900 <= len(headline.PAGE.read_text("utf-8").split()) <= 1300
 
 
 def test_clusters_gave_the_components_of_the_fit_in_memory():

@@ -40,3 +40,10 @@ def test_classifiers_are_the_versions_of_the_workflow():
 @pytest.mark.parametrize("path", sorted((ROOT / ".github").rglob("*.yml")), ids=lambda p: p.name)
 def test_every_workflow_and_form_is_yaml(path):
     assert isinstance(yaml.safe_load(path.read_text("utf-8")), dict)
+
+
+def test_links_of_the_readme_are_absolute():
+    text = (ROOT / "README.md").read_text("utf-8")
+    links = re.findall(r"\]\(([^)\s]+)\)", text)
+    assert links
+    assert [link for link in links if not link.startswith("https://")] == []

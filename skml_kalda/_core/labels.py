@@ -140,6 +140,8 @@ def multilabel_matrix(
             f"{name} has one dimension: pass an indicator matrix of shape (n, K). For one class "
             f"per row see {single_label}."
         )
+    if labels.unknown is not None and labels.unknown.nnz == np.prod(labels.matrix.shape):
+        raise ValueError(f"{name} is unknown (NaN) everywhere: pass rows with known labels.")
     return labels
 
 

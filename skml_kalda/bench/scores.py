@@ -9,11 +9,16 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
 from sklearn import metrics
+from sklearn.utils import gen_batches
 
 from skml_kalda.metrics import ndcg_at_k, one_error, precision_at_k
 from skml_kalda.reducers.kalda.search.scoring import OF_MATRICES
 
+# Up to so many labels, in batches of so many comparisons.
+_FEW_LABELS = 200
+_CELLS = 2**22
 _NONE: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -83,6 +88,23 @@ def _accuracy(y: Any, predicted: Any) -> float:
     return 1 - float(metrics.hamming_loss(y, predicted))
 
 
+def _label_ranking_average_precision(y: Any, scores: Any) -> float:
+    """Return scikit-learn's, which takes a row at a time, from comparisons of all labels."""
+    if y.shape[1] > _FEW_LABELS:
+        return float(metrics.label_ranking_average_precision_score(y, scores))
+    true = y > 0
+    of_rows = np.ones(len(y))
+    for rows in gen_batches(len(y), 1 + _CELLS // y.shape[1] ** 2):
+        part, labels = scores[rows], true[rows]
+        at_least = part[:, np.newaxis, :] >= part[:, :, np.newaxis]
+        hits = (at_least & labels[:, np.newaxis, :]).sum(axis=2)
+        precision = np.where(labels, hits / at_least.sum(axis=2), 0.0)
+        n_labels = labels.sum(axis=1)
+        # A row without labels is ranked right in any order.
+        of_rows[rows] = np.where(n_labels > 0, precision.sum(axis=1) / np.maximum(n_labels, 1), 1)
+    return float(of_rows.mean())
+
+
 def _average_precision(y: Any, scores: Any, average: str) -> float:
     """Return scikit-learn's, in which a label without a row counts as zero."""
     with warnings.catch_warnings():
@@ -128,7 +150,7 @@ SCORES = {
         _of_ranking(
             "average_precision",
             "label ranking average precision",
-            metrics.label_ranking_average_precision_score,
+            _label_ranking_average_precision,
         ),
         *(
             _of_ranking(

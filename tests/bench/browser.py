@@ -1,7 +1,6 @@
 """A headless Chromium, driven through a pipe in its own protocol: no library, no port."""
 
 import base64
-import fcntl
 import json
 import os
 import select
@@ -9,7 +8,8 @@ import shutil
 import subprocess
 import time
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "chrome"))), None)
+_NAMES = ("chromium", "chromium-browser", "google-chrome")
+CHROMIUM = next(filter(None, map(shutil.which, _NAMES)), None) if os.name == "posix" else None
 FLAGS = [
     "--headless",
     "--no-sandbox",
@@ -25,6 +25,8 @@ FLAGS = [
 
 def _high(descriptor):
     """Move a descriptor out of the way."""
+    import fcntl  # Windows has no such module, and this is not for it.
+
     moved = fcntl.fcntl(descriptor, fcntl.F_DUPFD, 20)
     os.close(descriptor)
     return moved

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy import sparse
+from scipy import sparse, stats
 from sklearn import metrics
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.ensemble import ExtraTreesClassifier
@@ -18,6 +18,8 @@ from skml_kalda import OPLS, BinaryRelevanceKNN, KaLDAClassifier, LandmarkFeatur
 from skml_kalda.bench import report, run, table
 from skml_kalda.bench.methods import classifies, make_estimator, method_names
 from skml_kalda.bench.plan import Plan
+from skml_kalda.bench.reporting.costs import time_ratios
+from skml_kalda.bench.reporting.summary import corrected_t_test, leader
 from skml_kalda.bench.running.predicting import LabelClassifier
 from skml_kalda.bench.scores import SCORES, scores_of
 from skml_kalda.datasets import load_dataset
@@ -177,6 +179,49 @@ def test_methods_that_classify_stand_beside_the_others(results, tmp_path):
     assert found["classifier"].to_dict() == {
         "none": "3-NN", "PCA": "3-NN", "kNN": "itself", "LogisticRegression": "itself",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("decimals", [0, 1, 9])
+def test_the_quick_average_precision_is_that_of_scikit_learn(decimals, monkeypatch):
+    monkeypatch.setattr("skml_kalda.bench.scores._CELLS", 100)
+    rng = np.random.default_rng(decimals)
+    Y = (rng.random((50, 6)) < 0.4).astype(int)
+    Y[:2], Y[2] = 0, 1
+    scores = rng.random(Y.shape).round(decimals)
+    expected = metrics.label_ranking_average_precision_score(Y, scores)
+    assert SCORES["average_precision"].of(Y, Y, scores) == pytest.approx(expected, abs=1e-12)
+
+
+def test_the_lead_of_one_method_is_tested_over_the_folds():
+    """The corrected t-test by hand, and its words."""
+    gaps = np.array([0.02, -0.01, 0.03, 0.01, 0.02])
+    t = gaps.mean() / np.sqrt(gaps.var(ddof=1) * (1 / 5 + 1 / 4))
+    p = 2 * (1 - stats.t.cdf(t, 4))
+    assert corrected_t_test(gaps, 5) == pytest.approx(p)
+    assert corrected_t_test(np.zeros(5), 5) == 1
+    assert corrected_t_test(np.full(5, 0.5), 5) == 0
+
+
+def test_the_leader_is_the_best_mean_and_the_lead_is_paired(results):
+    lead = leader(results, SCORES["macro_f1"])
+    means = table(results, "macro_f1").set_index("method")["mean"].sort_values()[::-1]
+    assert lead.best == means.index[0] == "LogisticRegression"
+    assert lead.lead == pytest.approx(means.iloc[0] - means.iloc[1])
+    low = leader(results, SCORES["ranking_loss"])
+    losses = table(results, "ranking_loss").set_index("method")["mean"].sort_values()
+    assert low.value == pytest.approx(losses.iloc[0])
+    assert low.lead == pytest.approx(losses.iloc[1] - losses.iloc[0])
+
+
+def test_times_are_ratios_to_the_fastest(results):
+    for kind in ("train_seconds", "predict_seconds"):
+        ratios = time_ratios(results, kind)
+        assert ratios.min(axis=1).tolist() == [1.0]
+        seconds = [row[kind] for row in results.ok if row["method"] == "LogisticRegression"]
+        others = [row[kind] for row in results.ok if row["method"] == "kNN"]
+        expected = np.median(seconds) / np.median(others)
+        found = ratios["LogisticRegression"] / ratios["kNN"]
+        assert found.tolist() == pytest.approx([expected])
 
 
 def test_pictures_are_of_reductions():

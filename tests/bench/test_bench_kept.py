@@ -1,12 +1,11 @@
-"""The kept runs are whole, and the README says what they say."""
+"""The kept runs are whole, and say what the pages say of them."""
 
 import re
 from pathlib import Path
 
 import pytest
 
-from skml_kalda.bench import read_results, table
-from skml_kalda.bench.methods import label
+from skml_kalda.bench import read_results
 from skml_kalda.bench.plan import plan_names, read_plan
 from skml_kalda.bench.reporting.ranks import rank_methods
 from skml_kalda.bench.reporting.tables import differences, fold_means
@@ -36,23 +35,6 @@ def test_no_kept_file_names_a_folder_of_a_machine():
     assert len(files) >= len(plan_names()) + 3
     for path in files:
         assert not re.search(r'["(\s](/[a-z]+){2,}|file:/|[A-Z]:\\', path.read_text("utf-8")), path
-
-
-def test_the_table_of_the_readme_is_that_of_the_kept_run():
-    found = table(read_results(KEPT / "multilabel"))
-    found = found[found["classifier"] == "1-NN"]
-    methods = list(dict.fromkeys(found["method"]))
-    expected = [f"| accuracy, 1-NN | {' | '.join(map(label, methods))} |"]
-    for name, part in found.groupby("dataset", sort=False):
-        rows = part.set_index("method").loc[methods]
-        expected.append(f"| {name} | {' | '.join(_entry(row) for _, row in rows.iterrows())} |")
-    text = (ROOT / "README.md").read_text("utf-8")
-    assert [line for line in expected if line not in text] == []
-
-
-def _entry(row):
-    paper = "" if row["paper"] != row["paper"] else f" ({row['paper']:.4f})"
-    return f"{row['mean']:.4f}{paper}"
 
 
 @pytest.fixture(scope="module")
@@ -94,18 +76,3 @@ def test_on_text_the_cosine_kernel_is_chosen(tuned):
         if row["method"] == "KernelKaLDA" and row["dataset"] not in DENSE
     ]
     assert kernels == 15 * ["cosine"]
-
-
-def test_the_tuned_table_of_the_readme_is_that_of_the_kept_run(tuned):
-    scores = [fold_means(tuned, score, "k-NN") for score in ("macro_f1", "micro_f1")]
-    methods = list(tuned.plan.methods)
-    expected = [f"| macro / micro F1 | {' | '.join(map(label, methods))} |"]
-    for name in tuned.plan.datasets:
-        pairs = [[means.loc[name, method] for means in scores] for method in methods]
-        expected.append(f"| {name} | {' | '.join(f'{a:.3f} / {b:.3f}' for a, b in pairs)} |")
-    for text, names in (("first five", DENSE), ("all eight", list(tuned.plan.datasets))):
-        ranks = [rank_methods(means.loc[names]).mean_ranks for means in scores]
-        pairs = [f"{ranks[0][method]:.1f} / {ranks[1][method]:.1f}" for method in methods]
-        expected.append(f"| mean rank, {text} | {' | '.join(pairs)} |")
-    text = (ROOT / "README.md").read_text("utf-8")
-    assert [line for line in expected if line not in text] == []

@@ -164,3 +164,8 @@ def test_rows_are_ordered_by_their_first_five_labels():
     ordered = Y[_alike_together(Y)].toarray() > 0
     firsts = [np.flatnonzero(row)[:5].tolist() for row in ordered]
     assert firsts == sorted(firsts)
+
+
+def test_labels_of_one_row_each_are_shared_out():
+    parts = stratified_parts(sparse.eye_array(4, format="csr"), np.full(2, 0.5), np.array([2, 2]))
+    assert sorted(parts) == [0, 0, 1, 1]

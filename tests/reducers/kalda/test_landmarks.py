@@ -244,3 +244,9 @@ def test_dask_frames_keep_their_names():
 def test_bad_input_is_named(X, params, message):
     with pytest.raises(ValueError, match=message):
         LandmarkFeatures(**params).fit(X)
+
+
+def test_up_to_a_thousand_rows_are_landmarks():
+    X = np.random.default_rng(0).normal(size=(1001, 2))
+    features = LandmarkFeatures(landmarks="random", random_state=0)
+    assert len(features.fit(X).landmarks_) == len(features.fit(X[:1000]).landmarks_) == 1000
