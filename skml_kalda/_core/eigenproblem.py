@@ -13,10 +13,10 @@ import numpy as np
 from scipy import linalg
 
 from skml_kalda._core.arrays import Array
-from skml_kalda._core.many_labels import leading_pairs
 from skml_kalda._core.orthonormal import orthonormal, resolve_ties
 from skml_kalda._core.scatter import AnyScatter, ImplicitScatter, Scatter, SpectralScatter
 from skml_kalda._core.scatter.base import RANK_RTOL
+from skml_kalda._core.scatter.many_labels import leading_pairs
 from skml_kalda._core.symmetric import RANGE_RTOL, positive_eigenpairs
 
 Normalization: TypeAlias = Literal["B", "within", "unit", "sqrt_eig", "qr"]

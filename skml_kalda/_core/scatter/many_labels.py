@@ -13,8 +13,7 @@ import numpy as np
 
 from skml_kalda._core.arrays import Array
 from skml_kalda._core.conjugate_gradients import ratio
-from skml_kalda._core.scatter import ImplicitScatter
-from skml_kalda._core.scatter.implicit import LabelCross
+from skml_kalda._core.scatter.implicit import ImplicitScatter, LabelCross
 from skml_kalda._core.symmetric import positive_eigenpairs
 
 _OVERSAMPLES = 10
