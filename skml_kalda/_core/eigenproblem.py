@@ -16,6 +16,7 @@ from skml_kalda._core.arrays import Array
 from skml_kalda._core.orthonormal import orthonormal, resolve_ties
 from skml_kalda._core.scatter import AnyScatter, ImplicitScatter, Scatter, SpectralScatter
 from skml_kalda._core.scatter.base import RANK_RTOL
+from skml_kalda._core.scatter.many_labels import leading_pairs
 from skml_kalda._core.symmetric import RANGE_RTOL, positive_eigenpairs
 
 Normalization: TypeAlias = Literal["B", "within", "unit", "sqrt_eig", "qr"]
@@ -34,19 +35,25 @@ class Eigenpairs(NamedTuple):
         return Eigenpairs(self.values[:k], self.vectors[:, :k])
 
 
-def generalized_eigenpairs(scatter: AnyScatter, L: Array, ridge: float) -> Eigenpairs:
+def generalized_eigenpairs(
+    scatter: AnyScatter, L: Array, ridge: float, k: int | None = None
+) -> Eigenpairs:
     """Solve A g = λ B g for B = S_t + γI, on the range of S_t.
 
     Parameters
     ----------
     scatter : Scatter
         Provides S_t and C = Σ w_i (x_i − m) b_iᵀ.
-    L : array of shape (K, q)
-        F = C L. With L = diag(n_k^(-½)), A is the between-class scatter.
+    L : array of shape (K, q) or (K,)
+        F = C L; one dimension is a diagonal. With L = n_k^(-½), A is the between-class scatter.
     ridge : float
         γ ≥ 0.
+    k : int, optional
+        Number of pairs that are needed. Of very many labels, no others are returned.
     """
-    L = L @ varying(L.T @ scatter.label_scatter @ L)
+    if not scatter.has_spectrum and scatter.sketches_labels and L.ndim == 1 and k and ridge:
+        return Eigenpairs(*leading_pairs(scatter, L, ridge, k))
+    L = _varying_side(scatter, L)
     values, G = (
         _exact(scatter, L, ridge) if scatter.has_spectrum else _best_within(scatter, L, ridge)
     )
@@ -79,8 +86,7 @@ def _best_within(scatter: ImplicitScatter, L: Array, ridge: float) -> Eigenpairs
 
 def orthonormal_eigenpairs(scatter: Scatter, L: Array) -> Eigenpairs:
     """Solve A g = λ g: the same for B = I."""
-    L = L @ varying(L.T @ scatter.label_scatter @ L)
-    left, singular, _ = linalg.svd(scatter.cross @ L, full_matrices=False)
+    left, singular, _ = linalg.svd(scatter.cross @ _varying_side(scatter, L), full_matrices=False)
     keep = singular > RANGE_RTOL * singular.max(initial=0)
     return Eigenpairs(singular[keep] ** 2, left[:, keep])
 
@@ -114,6 +120,13 @@ def _unexplained(values: Array) -> Array:
 def regression_weights(scatter: Scatter, ridge: float) -> Array:
     """Return ridge weights of the label combinations that vary, shape (p, rank); same W Wᵀ."""
     return scatter.ridge_weights(varying(scatter.label_scatter), ridge)
+
+
+def _varying_side(scatter: Scatter, L: Array) -> Array:
+    """Return L times a basis of the combinations of its columns that vary, shape (K, rank)."""
+    if L.ndim == 1:
+        return np.asarray(L[:, None] * varying(L[:, None] * scatter.label_scatter * L))
+    return np.asarray(L @ varying(L.T @ scatter.label_scatter @ L))
 
 
 def varying(N: Array) -> Array:

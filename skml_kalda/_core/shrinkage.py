@@ -37,11 +37,11 @@ def best_ridge(scatter: Scatter) -> float:
     makes it zero.
     """
     # Rows that count; else Σ ρ_i‖y_i/ρ_i‖² is the number of those that have labels.
-    n = scatter.weight if scatter.rows_once else np.trace(scatter.gram)
+    n = scatter.weight if scatter.rows_once else scatter.gram.diagonal().sum()
     density = scatter.density
     ridge = _RIDGES[:, None] * scatter.mean_eigenvalue
     share = density.values / (density.values + ridge)
-    total = np.sum(np.diag(scatter.label_scatter) * scatter.label_scale**2)
+    total = np.sum(scatter.label_variance * scatter.label_scale**2)
     residual = total - ((2 - share) / (density.values + ridge)) @ density.energy
     left = n - 1 - share @ density.counts  # the mean takes one degree of freedom
     enough = left >= max(n - 1, 0) / 2

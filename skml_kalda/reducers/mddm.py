@@ -161,11 +161,12 @@ class MDDM(GeneralizedReducer):
         return 0.0  # the identity beside XᵀX regularises, if any
 
     def _eigenpairs(self, scatter: AnyScatter, ridge: float) -> Eigenpairs:
-        L = np.eye(scatter.n_classes) / np.sqrt(scatter.weight)
+        L = np.full(scatter.n_classes, 1 / np.sqrt(scatter.weight))
         if self.projection == "p" or self.mu == 0:
             values, vectors = orthonormal_eigenpairs(scatter, L)
             return Eigenpairs(values / scatter.weight, vectors / np.sqrt(scatter.weight))
-        values, vectors = generalized_eigenpairs(scatter, L, (1 - self.mu) / self.mu)
+        gamma = (1 - self.mu) / self.mu
+        values, vectors = generalized_eigenpairs(scatter, L, gamma, self.n_components)
         return Eigenpairs(values / self.mu, vectors / np.sqrt(self.mu))
 
 

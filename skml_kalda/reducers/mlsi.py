@@ -155,8 +155,8 @@ class MLSI(BaseReducer):
     def _directions(self, scatter: AnyScatter) -> Directions:
         x, y = 1.0, 1.0
         if self.scale:
-            x, y = scatter.trace, float(np.trace(scatter.label_scatter))
-            if y <= RANGE_RTOL * np.trace(scatter.gram):
+            x, y = scatter.trace, float(scatter.label_variance.sum())
+            if y <= RANGE_RTOL * scatter.gram.diagonal().sum():
                 raise no_direction("MLSI", "the variance of the labels")
         ridge = self._ridge(scatter)
         values, G = (

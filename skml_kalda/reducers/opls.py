@@ -117,4 +117,4 @@ class OPLS(GeneralizedReducer):
         self.tol = tol
 
     def _label_side(self, scatter: AnyScatter) -> Array:
-        return np.eye(scatter.n_classes) / np.sqrt(scatter.weight)
+        return np.full(scatter.n_classes, 1 / np.sqrt(scatter.weight))

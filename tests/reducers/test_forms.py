@@ -189,6 +189,7 @@ def test_large_sparse_data_are_implicit_of_themselves(too_large):
         (10_000, 20_000, 20, 1_000_000, "implicit"),
         (30_000, 30_000, 1_000, 90_000_000, "implicit"),  # 7 GB, whatever the time
         (30_000, 30_000, 1_000, None, "moments"),  # dense X is as large itself
+        (14_000, 100_000, 30_000, 1_050_000, "implicit"),  # a column for each label: 24 GB
     ],
 )
 def test_the_rule_takes_the_cheapest_form(n, p, K, nnz, form):

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from skml_kalda._core.arrays import Array
 from skml_kalda._core.scatter.density import Density
@@ -159,6 +160,17 @@ class Scatter(metaclass=ABCMeta):
         return np.asarray(self.gram - np.outer(share, self.label_weight))
 
     @property
+    def label_variance(self) -> Array:
+        """Diagonal of `label_scatter`, shape (K,)."""
+        return np.asarray(self.gram.diagonal() - self.label_weight**2 / self.weight)
+
+    @property
+    def label_norm(self) -> float:
+        """Frobenius norm of the label kernel, L Σ w_i b_i b_iᵀ L; centred if rows count once."""
+        kernel = self.label_scatter if self.rows_once else self.gram
+        return float(np.linalg.norm(self.label_scale[:, None] * kernel * self.label_scale))
+
+    @property
     def label_dimensions(self) -> int:
         """Number of dimensions in which labels vary, unless some labels depend on others.
 
@@ -177,8 +189,12 @@ def label_moments(labels: Any, weight: Array, mean: Array) -> tuple[int, float, 
 
 def label_gram(labels: Any, weight: Array) -> Array:
     """Return Σ w_i b_i b_iᵀ, shape (K, K)."""
-    gram: Array = (labels.T @ labels.multiply(weight[:, None])).toarray()
-    return gram
+    return np.asarray(sparse_label_gram(labels, weight).toarray())
+
+
+def sparse_label_gram(labels: Any, weight: Array) -> Any:
+    """Return Σ w_i b_i b_iᵀ as CSR."""
+    return sparse.csr_array(labels.T @ labels.multiply(weight[:, None]))
 
 
 def filling(weight: float, label_weight: Array) -> Array:

@@ -16,6 +16,8 @@ from skml_kalda._core.scatter.rows import RowScatter
 
 # The largest side of a square array that sparse data are turned into, 3.2 GB.
 LARGE = 20_000
+# The most labels of which sparse data get an array of one column for each.
+LABELS = 5_000
 # Operations on a square array that cost as much as a solve by iteration does for each stored
 # entry and label.
 DEAR = 4_000
@@ -82,6 +84,7 @@ def cheapest_form(n: int, p: int, n_labels: int, nnz: int | None) -> Form:
     which run an order of magnitude slower than dense ones (benchmarks/results/scale-forms.json).
     """
     side = min(n, p)
-    if nnz is not None and (side > LARGE or side**3 > DEAR * nnz * n_labels):
+    many = n_labels > LABELS or side > LARGE
+    if nnz is not None and (many or side**3 > DEAR * nnz * n_labels):
         return "implicit"
     return "rows" if n < p else "moments"

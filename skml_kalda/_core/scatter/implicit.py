@@ -12,9 +12,10 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigs, eigsh
 
 from skml_kalda._core.arrays import Array
 from skml_kalda._core.conjugate_gradients import System, solve, warn_not_converged
-from skml_kalda._core.scatter.base import Scatter, label_gram, label_moments
+from skml_kalda._core.scatter.base import Scatter, label_moments, sparse_label_gram
 from skml_kalda._core.scatter.centred import CentredRows, SingleRows
 from skml_kalda._core.scatter.density import Density
+from skml_kalda._core.scatter.memory import check_labels
 from skml_kalda._core.symmetric import RANGE_RTOL
 
 # The end of an error message where a method cannot do without the spectrum.
@@ -23,6 +24,9 @@ NO_SPECTRUM = (
     "features (skml_kalda.scatter_form can force it)"
 )
 _MAX_RESTARTS = 300
+# With more labels, few directions are found from a sketch of them.
+MANY_LABELS = 1_000
+_SKETCH = 64
 
 
 class TooFewDirections(ValueError):
@@ -95,6 +99,8 @@ class RidgeSpan:
 class ImplicitScatter(Scatter):
     """The scatter of many sparse rows of many features: products with S_t, no square array."""
 
+    gram: Any
+    """Σ w_i b_i b_iᵀ, shape (K, K), as CSR."""
     cross: Any
     """C = Σ w_i (x_i − m) b_iᵀ, shape (p, K), as products: a `LabelCross`."""
     rows: CentredRows
@@ -108,7 +114,31 @@ class ImplicitScatter(Scatter):
         rows = CentredRows(X, weight)
         head = label_moments(labels, weight, rows.mean)
         cross = LabelCross(rows, labels, np.ones(labels.shape[1]))
-        return cls(*head, cross, label_gram(labels, weight), rows)
+        return cls(*head, cross, sparse_label_gram(labels, weight), rows)
+
+    @property
+    def sketches_labels(self) -> bool:
+        """Whether labels are so many that one solve for each would cost too much."""
+        return self.n_classes > MANY_LABELS
+
+    @property
+    def label_scatter(self) -> Array:
+        """Σ w_i (b_i − b̄)(b_i − b̄)ᵀ, shape (K, K)."""
+        check_labels(self.n_features, self.n_classes)
+        share = self.label_weight / self.weight
+        return np.asarray(self.gram.toarray() - np.outer(share, self.label_weight))
+
+    @property
+    def label_norm(self) -> float:
+        """Frobenius norm of the label kernel; see `Scatter`."""
+        scale = self.label_scale
+        kernel = self.gram.multiply(scale[:, None]).multiply(scale).tocsr()
+        squares = kernel.data @ kernel.data
+        if self.rows_once:
+            weight = scale * self.label_weight
+            squares -= 2 * (weight @ (kernel @ weight)) / self.weight
+            squares += (weight @ weight) ** 2 / self.weight**2
+        return float(np.sqrt(squares))
 
     @property
     def between(self) -> Any:
@@ -133,7 +163,11 @@ class ImplicitScatter(Scatter):
     @cached_property
     def density(self) -> Density:
         """An estimate of how S_t spreads over its eigenvalues."""
-        F = self.between @ np.eye(self.n_classes)
+        L = np.eye(self.n_classes)
+        if self.sketches_labels:  # random signs have the same energy, on average
+            signs = np.random.default_rng(1).choice([-1.0, 1.0], (self.n_classes, _SKETCH))
+            L = signs / np.sqrt(_SKETCH)
+        F = self.between @ L
         return Density.estimate(self.matmul, self.n_samples, F)
 
     def matmul(self, V: Array) -> Array:

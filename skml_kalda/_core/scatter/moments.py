@@ -15,7 +15,8 @@ from scipy import linalg, sparse
 from skml_kalda._core.arrays import Array, row_blocks
 from skml_kalda._core.scatter.base import Spectrum, filling, label_gram, label_moments
 from skml_kalda._core.scatter.centred import CentredRows, weighted_mean
-from skml_kalda._core.scatter.spectral import SpectralScatter, check_memory, cholesky_solve
+from skml_kalda._core.scatter.memory import check_labels, check_memory
+from skml_kalda._core.scatter.spectral import SpectralScatter, cholesky_solve
 from skml_kalda._core.symmetric import positive_eigenpairs
 
 
@@ -40,6 +41,7 @@ class MomentScatter(SpectralScatter):
             w_i ≥ 0.
         """
         check_memory(X.shape[1])
+        check_labels(X.shape[1], labels.shape[1])
         if sparse.issparse(X):
             return cls._of_sparse(X, labels, weight)
         work: list[Array] = []

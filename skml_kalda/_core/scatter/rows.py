@@ -14,7 +14,8 @@ from sklearn.utils import assert_all_finite
 from skml_kalda._core.arrays import Array
 from skml_kalda._core.scatter.base import Spectrum, label_gram, label_moments
 from skml_kalda._core.scatter.centred import CentredRows, weighted_mean
-from skml_kalda._core.scatter.spectral import SpectralScatter, check_memory, cholesky_solve
+from skml_kalda._core.scatter.memory import check_labels, check_memory
+from skml_kalda._core.scatter.spectral import SpectralScatter, cholesky_solve
 from skml_kalda._core.symmetric import RANGE_RTOL, positive, positive_eigenpairs
 
 
@@ -33,6 +34,7 @@ class RowScatter(SpectralScatter):
     def of(cls, X: Any, labels: Any, weight: Array) -> RowScatter:
         """Keep the centred rows of X; parameters as in :meth:`MomentScatter.of`."""
         check_memory(X.shape[0])
+        check_labels(X.shape[1], labels.shape[1])
         rows: Any
         root = np.sqrt(weight)[:, None]
         label_mean = np.asarray(labels.T @ weight) / weight.sum()

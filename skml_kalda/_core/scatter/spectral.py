@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
@@ -72,23 +71,3 @@ def cholesky_solve(S: Array, ridge: float, right: Array) -> Array | None:
         return None
     solution: Array = linalg.cho_solve((factor, lower), right, check_finite=False)
     return solution
-
-
-def check_memory(side: int) -> None:
-    """Raise MemoryError for a square array that this machine cannot hold."""
-    # Two of them, and their sum.
-    needed, there = 24 * side**2, _physical_memory()
-    if needed > there:
-        raise MemoryError(
-            f"{needed / 1e9:.0f} GB are needed for {side} × {side} arrays, and this machine has "
-            f"{there / 1e9:.0f} GB. partial_fit always needs arrays of the side of the number of "
-            "features: reduce that first, for example with feature selection or hashing, or "
-            "call fit on sparse X, which needs none."
-        )
-
-
-def _physical_memory() -> float:
-    names = getattr(os, "sysconf_names", {})
-    if not {"SC_PHYS_PAGES", "SC_PAGE_SIZE"} <= names.keys():  # unknown on Windows
-        return np.inf
-    return float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from numbers import Real
 from typing import Any, ClassVar, Literal
 
-import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from skml_kalda._core.arrays import Array
@@ -43,7 +42,7 @@ class GeneralizedReducer(BaseReducer):
     """What limits the number of directions."""
 
     def _label_side(self, scatter: AnyScatter) -> Array:
-        return np.diag(scatter.class_scale)
+        return scatter.class_scale
 
     def _ridge(self, scatter: AnyScatter) -> float:
         """Return the ridge as a multiple of the mean eigenvalue of S_t."""
@@ -51,7 +50,7 @@ class GeneralizedReducer(BaseReducer):
 
     def _eigenpairs(self, scatter: AnyScatter, ridge: float) -> Eigenpairs:
         gamma = ridge * scatter.mean_eigenvalue
-        return generalized_eigenpairs(scatter, self._label_side(scatter), gamma)
+        return generalized_eigenpairs(scatter, self._label_side(scatter), gamma, self.n_components)
 
     def _default(self, scatter: AnyScatter, rank: int) -> int:
         return scatter.label_dimensions

@@ -89,7 +89,7 @@ class ImplicitDifference:
 
     def largest_share(self) -> float:
         """Return the largest eigenvalue of (S_b, S)."""
-        L = np.diag(self.scatter.class_scale)
+        L = self.scatter.class_scale
         pairs = generalized_eigenpairs(replace(self.scatter, tol=1e-12), L, self.gamma)
         return float(pairs.values.max(initial=0.0))
 

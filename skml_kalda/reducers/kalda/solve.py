@@ -60,7 +60,7 @@ class KaLDA:
     def _closed_form(self, scatter: AnyScatter) -> Directions:
         """Maximise J over all G: the axes of LDA, each times the root of its eigenvalue."""
         a = self._shrinkage(scatter)
-        values, axes = lda_axes(scatter, a)
+        values, axes = lda_axes(scatter, a, self.n_components)
         k = self._k(scatter, len(values), rank_of_labels(scatter))
         values, G = values[:k], axes[:, :k] * np.sqrt(values[:k])
         J = float(linalg.norm(values))
@@ -163,14 +163,14 @@ def rank_of_labels(scatter: Scatter) -> str:
     return RANK_OF_COVARIANCE if scatter.rows_once else RANK_OF_CLASSES
 
 
-def lda_axes(scatter: AnyScatter, shrinkage: float) -> tuple[Array, Array]:
+def lda_axes(scatter: AnyScatter, shrinkage: float, k: int | None = None) -> tuple[Array, Array]:
     """Return the eigenpairs of (S_b, S) for S = (1 − a) S_t + a Tr(S_t)/p I, GᵀSG = I."""
-    floor, L = shrinkage * scatter.mean_eigenvalue, np.diag(scatter.label_scale)
+    floor, L = shrinkage * scatter.mean_eigenvalue, scatter.label_scale
     if shrinkage == 1:
         values, vectors = orthonormal_eigenpairs(scatter, L)
         return values / floor, vectors / np.sqrt(floor)
     rest = 1 - shrinkage
-    values, vectors = generalized_eigenpairs(scatter, L, floor / rest)
+    values, vectors = generalized_eigenpairs(scatter, L, floor / rest, k)
     return values / rest, vectors / np.sqrt(rest)
 
 
@@ -182,8 +182,7 @@ def _alignment_shares(scatter: Scatter, G: Array) -> Array:
 
 def label_constant(scatter: Scatter) -> float:
     """Return the c of alignment = c·J: one over the norm of the label kernel."""
-    kernel = scatter.label_scatter if scatter.rows_once else scatter.gram
-    return 1 / float(linalg.norm(kernel * np.outer(scatter.label_scale, scatter.label_scale)))
+    return 1 / scatter.label_norm
 
 
 def _padded(eigenvalues: Array, k: int) -> Array:

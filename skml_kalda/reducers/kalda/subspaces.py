@@ -40,6 +40,8 @@ class Subspace(NamedTuple):
     """S_t in the subspace: its eigenvalues, descending, and V = TᵀU, shape (p, m)."""
     dual: Array
     """U, shape (n, m)."""
+    image: Array
+    """T V, shape (n, m)."""
 
 
 class Shrunk(NamedTuple):
@@ -88,29 +90,48 @@ class Shrunk(NamedTuple):
 
     def span(self, U: Array) -> Subspace:
         """Return the span of TᵀU."""
-        V, triangle = np.linalg.qr(self.scatter.rows.T @ U)
-        S = V.T @ self.scatter.matmul(V)
-        values, rotation = positive_eigenpairs(S, eigh=np.linalg.eigh)
-        U = U @ linalg.solve_triangular(triangle, rotation, check_finite=False)
-        return Subspace(Spectrum(values, V @ rotation), U)
+        T = self.scatter.rows
+        V, triangle = np.linalg.qr(T.T @ U)
+        U = linalg.solve_triangular(triangle.T, U.T, lower=True, check_finite=False).T
+        return _diagonal(V, U, T @ V)
 
     def widened(self, kept: Subspace, columns: Array) -> Subspace:
         """Return the sum of a subspace and the span of Tᵀ `columns`."""
-        T, (_, V), U = self.scatter.rows, *kept
-        for _ in range(2):
-            size = linalg.norm(T.T @ columns, axis=0)
-            columns = columns / np.where(size > 0, size, 1)
-            columns = columns - U @ (V.T @ (T.T @ columns))
+        T, ((_, V), U, Z) = self.scatter.rows, kept
+        primal = T.T @ columns
+        size = linalg.norm(primal, axis=0)
+        size = np.where(size > 0, size, 1)
+        primal, columns = primal / size, columns / size
+        # Orthogonal to V; the second time to rounding.
+        columns = columns - U @ (V.T @ primal)
+        primal, columns = _beside(V, U, T.T @ columns, columns)
         # Drop columns that are, up to rounding, combinations of others or of V.
-        _, singular, right = linalg.svd(T.T @ columns, full_matrices=False)
+        _, singular, right = linalg.svd(primal, full_matrices=False)
         new = singular > 1e-8
         new[max(min(T.shape) - U.shape[1], 0) :] = False
-        return self.span(np.hstack([U, columns @ (right[new].T / singular[new])]))
+        turn = right[new].T / singular[new]
+        primal, columns = _beside(V, U, primal @ turn, columns @ turn)
+        primal, triangle = np.linalg.qr(primal)
+        columns = linalg.solve_triangular(triangle.T, columns.T, lower=True).T
+        parts = (V, primal), (U, columns), (Z, T @ primal)
+        return _diagonal(*(np.hstack(part) for part in parts))
 
-    def alignment(self, space: Spectrum) -> Alignment:
+    def alignment(self, subspace: Subspace) -> Alignment:
         """Return J restricted to a subspace."""
-        values = (1 - self.shrinkage) * space.values + self.floor
-        return Alignment(values, self.scatter.between.T @ space.basis)
+        values = (1 - self.shrinkage) * subspace.space.values + self.floor
+        return Alignment(values, self.scatter.between.of_image(subspace.image))
+
+
+def _diagonal(V: Array, U: Array, Z: Array) -> Subspace:
+    """Rotate an orthonormal basis so that S_t is diagonal."""
+    values, rotation = positive_eigenpairs(Z.T @ Z, eigh=np.linalg.eigh)
+    return Subspace(Spectrum(values, V @ rotation), U @ rotation, Z @ rotation)
+
+
+def _beside(V: Array, U: Array, primal: Array, dual: Array) -> tuple[Array, Array]:
+    """Return columns Tᵀ `dual` without their part in the span of V = TᵀU."""
+    inside = V.T @ primal
+    return primal - V @ inside, dual - U @ inside
 
 
 def maximize_in_subspaces(
@@ -138,12 +159,12 @@ def maximize_in_subspaces(
         The maximum in coordinates of that subspace. One iteration is one round.
     """
     current, slope = axes, np.inf
-    solution = first(shrunk.alignment(axes.space))
+    solution = first(shrunk.alignment(axes))
     history = [solution.value]
     reason: Reason | None = None
     while reason is None:
-        G, dual = current.space.basis @ solution.point, current.dual @ solution.point
-        previous, (slope, columns) = slope, _new_columns(shrunk, G, dual)
+        at = _Point(*(part @ solution.point for part in (current.dual, current.image)))
+        previous, (slope, columns) = slope, _new_columns(shrunk, at)
         if slope <= stop.tol**2 * solution.value:
             reason = "gradient"
         elif stalled(slope, previous, solution.value):
@@ -151,23 +172,32 @@ def maximize_in_subspaces(
         elif len(history) > min(stop.max_iter, MAX_ROUNDS):
             reason = "max_iter"
         else:
+            G = current.space.basis @ solution.point
             wide = len(solution.point) > _WIDTH * G.shape[1]
-            current = shrunk.widened(shrunk.widened(axes, dual) if wide else current, columns)
+            current = shrunk.widened(shrunk.widened(axes, at.dual) if wide else current, columns)
             start = current.space.basis.T @ G
-            solution = maximize(shrunk.alignment(current.space), start, stop)
+            solution = maximize(shrunk.alignment(current), start, stop)
             history.append(solution.value)
     return current.space, Solution(solution.point, solution.value, np.array(history), reason)
 
 
-def _new_columns(shrunk: Shrunk, G: Array, dual: Array) -> tuple[float, Array]:
+class _Point(NamedTuple):
+    """Directions G = Tᵀ `dual`."""
+
+    dual: Array
+    image: Array
+    """T G, shape (n, k)."""
+
+
+def _new_columns(shrunk: Shrunk, at: _Point) -> tuple[float, Array]:
     """Return the squared length of the gradient g, and a rough Z with S Z D = g / curvature."""
-    T = shrunk.scatter.rows
-    b = shrunk.turn.T @ (shrunk.scatter.between.T @ G)
-    C = (1 - shrunk.shrinkage) * (T @ G) + shrunk.floor * dual  # S G = Tᵀ C
-    d = np.sum(G * (T.T @ C), axis=0)
+    T, scatter = shrunk.scatter.rows, shrunk.scatter
+    b = shrunk.turn.T @ scatter.between.of_image(at.image)
+    C = (1 - shrunk.shrinkage) * at.image + shrunk.floor * at.dual  # S G = Tᵀ C
+    d = np.sum(at.image * C, axis=0)
     norm = linalg.norm(d)
     curvature = 2 * np.vdot(b, b) / norm**3
     gradient = (2 / norm) * (shrunk.pull @ b) - C * (curvature * d)
-    gradient -= dual @ (G.T @ (T.T @ gradient))
+    gradient -= at.dual @ (at.image.T @ gradient)
     columns = shrunk.solve(gradient / (curvature * d), _COLUMN_TOL, _COLUMN_MAX_ITER)
     return float(np.vdot(T.T @ gradient, T.T @ columns)), columns
