@@ -36,7 +36,9 @@ from skml_kalda import (
 COUNT_LABELS = {
     "kaLDA": MultiLabelKaLDA(shrinkage=0.1, tol=1e-10),
     "kaLDA closed": MultiLabelKaLDA(constraint="none", shrinkage=0.1),
-    "KernelKaLDA": KernelKaLDA(kernel="linear", landmarks="random", random_state=0),
+    "KernelKaLDA": KernelKaLDA(
+        kernel="linear", weights="labels", shrinkage=0.2, landmarks="random", random_state=0
+    ),
     "LDA": LDA(ridge=0.1),
     "MLDA": MLDA(ridge=0.1),
     "MMC": MMC(),
@@ -126,16 +128,16 @@ def test_methods_that_count_rows_take_covariances_with_known_labels(data):
     y = with_nan(Y, unknown)
     ridge = 0.1 * np.trace(S) / 5 * np.eye(5)
 
-    opls = OPLS(ridge=0.1).fit(X, y, w)
+    opls = OPLS(3, ridge=0.1).fit(X, y, w)
     assert_allclose(opls.eigenvalues_, largest(C @ C.T, (S + ridge), 3) / w.sum())
-    cca = CCA(ridge=0.1, label_ridge=0.0).fit(X, y, w)
+    cca = CCA(3, ridge=0.1, label_ridge=0.0).fit(X, y, w)
     assert_allclose(
         cca.eigenvalues_, largest(C @ np.linalg.inv(labels) @ C.T, S + ridge, 3), rtol=1e-9
     )
     mlr = MLR(ridge=0.1).fit(X, y, w)
     weights = np.linalg.solve(S + ridge, C)
     assert_allclose(mlr.components_.T @ mlr.components_, weights @ weights.T, atol=1e-12)
-    kalda = MultiLabelKaLDA(constraint="none", weights="rows", shrinkage=None).fit(X, y, w)
+    kalda = MultiLabelKaLDA(3, constraint="none", weights="rows", shrinkage=None).fit(X, y, w)
     assert_allclose(kalda.eigenvalues_, largest(C @ C.T, S, 3) / w.sum())
 
 

@@ -95,5 +95,5 @@ def test_a_direction_of_noise_adds_nothing():
 @pytest.mark.parametrize("kind", [MultiLabelKaLDACV, KernelKaLDACV])
 def test_the_searches_report_the_shares_of_their_choice(kind):
     X, Y = made()
-    search = kind(cv=2, n_neighbors=3).fit(X, Y)
+    search = kind(cv=2, n_neighbors=3, weights="labels").fit(X, Y)
     assert_shares(search, X, Y)
