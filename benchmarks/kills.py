@@ -193,14 +193,14 @@ def killed_cluster_run(cluster, client, kills, draw, folder, expected):
 
 
 def killed_workers(kills, seed, folder, expected):
-    """Kill workers of a cluster, half of them during fits and half during a bench run."""
+    """Kill workers of a cluster, some during a bench run and the others during fits."""
     from distributed import Client, LocalCluster
 
     draw = random.Random(seed)
     options = {"n_workers": 2, "threads_per_worker": 1, "silence_logs": logging.CRITICAL}
     with LocalCluster(**options, dashboard_address=":0") as cluster, Client(cluster) as client:
-        fits = killed_fits(cluster, client, kills // 2, draw)
-        cells = killed_cluster_run(cluster, client, kills - kills // 2, draw, folder, expected)
+        cells = killed_cluster_run(cluster, client, kills // 2, draw, folder, expected)
+        fits = killed_fits(cluster, client, kills - cells["kills"], draw)
     return {"during fits": fits, "during a bench run": cells}
 
 

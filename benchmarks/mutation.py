@@ -244,7 +244,8 @@ class Session:
             kept = json.loads(RESULTS.read_text())["mutants"]
             open_ones = {key_of(row) for row in kept if row["outcome"] == "survived"}
             self._rows = [row for row in kept if key_of(row) not in open_ones - EQUIVALENT.keys()]
-            chosen = everything
+            files = {file for file, _, _ in open_ones - EQUIVALENT.keys()}
+            chosen = [each for each in everything if str(each[0].relative_to(PACKAGE)) in files]
         self._mutants = [Mutant(path, place, found) for path, place in chosen]
         if arguments.again:
             again = {each.key: each for each in self._mutants if each.key in open_ones}
