@@ -48,6 +48,7 @@ class RbfKernel:
         return "rbf"
 
 
+SMALL_GRID = {"shrinkages": (0.1, 0.5), "n_neighbors": 3, "thresholds": 0.5, "cv": 2}
 REDUCERS = [
     AlignmentScaler(),
     KernelKaLDA(),
@@ -59,8 +60,8 @@ REDUCERS = [
     MultiLabelKaLDA(),
     MultiLabelKaLDA(constraint="none", weights="rows"),
     MultiLabelKaLDA(shrinkage="auto"),
-    MultiLabelKaLDACV(n_neighbors=3, cv=2),
-    KernelKaLDACV(n_neighbors=3, cv=2),
+    MultiLabelKaLDACV(**SMALL_GRID),
+    KernelKaLDACV(kernels="rbf", gammas=1.0, **SMALL_GRID),
     LabelCCA(),
     LDA(),
     LDA(normalize="sqrt_eig"),

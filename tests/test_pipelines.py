@@ -6,6 +6,7 @@ Also run, as it is, in an environment with plain scikit-multilearn (see test_fra
 from __future__ import annotations
 
 import warnings
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -30,6 +31,11 @@ from skml_kalda.framework import (
 )
 
 TRANSFORMERS = transformers()
+# The grids of the searches, made small.
+SMALL = {"shrinkages": (0.1, 0.5), "n_neighbors": 5, "thresholds": 0.5, "cv": 2}
+TRANSFORMERS |= {
+    name: partial(TRANSFORMERS[name], **SMALL) for name in TRANSFORMERS if name.endswith("CV")
+}
 
 FORMS = {
     "array": np.asarray,

@@ -204,7 +204,7 @@ class LabelProfileDisplay(TableDisplay):
     >>> kalda = KernelKaLDA(random_state=0).fit(X, y)
     >>> display = LabelProfileDisplay.from_estimator(kalda, X, y)
     >>> display.table.shape
-    (6, 5)
+    (6, 6)
     >>> plt.close(display.figure_)
     """
 

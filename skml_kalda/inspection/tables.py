@@ -119,12 +119,12 @@ def label_profile(reducer: Any, X: Any, y: Any, *, label_names: Any = None) -> p
     >>> kalda = KernelKaLDA(n_components=2, random_state=0).fit(X, y)
     >>> label_profile(kalda, X, y).round(1)
                      kernelkalda0  kernelkalda1
-    amazed-suprised           0.8          -0.1
-    happy-pleased             0.1           0.7
-    relaxing-calm            -0.6           0.4
-    quiet-still              -1.1          -0.5
-    sad-lonely               -0.7          -0.4
-    angry-aggresive           0.8          -0.3
+    amazed-suprised          -0.9           0.1
+    happy-pleased            -0.1          -0.8
+    relaxing-calm             0.7          -0.4
+    quiet-still               1.2           0.6
+    sad-lonely                0.8           0.6
+    angry-aggresive          -0.9           0.3
     """
     pd = required("pandas", by="label_profile", extra="inspection")
     labels = indicator(y, allow_unknown=True)

@@ -77,7 +77,7 @@ def corrected_t_test(differences: Any, folds: int) -> float:
     --------
     >>> from skml_kalda.bench.reporting.summary import corrected_t_test
     >>> round(corrected_t_test([0.02, 0.03, 0.01, 0.02, 0.02], 5), 3)
-    0.02
+    0.014
     """
     gaps = np.asarray(differences, dtype=float)
     if len(gaps) < 2:
