@@ -15,6 +15,7 @@ from skml_kalda.bench import table as score_table
 from skml_kalda.bench.methods import label
 from skml_kalda.bench.reporting.ranks import rank_methods
 from skml_kalda.bench.reporting.tables import agreement, differences, fold_means
+from skml_kalda.bench.scores import SCORES
 from skml_kalda.datasets.manifest import manifest_names, read_manifest
 
 ROOT = Path(__file__).parents[2]
@@ -23,7 +24,8 @@ PUBLISHED = ROOT / "skml_kalda" / "bench" / "published" / "outside"
 FIGURES = RESULTS / "bench" / "figures"
 
 PARTS: dict[str, Callable[[], str]] = {}
-F1 = {"macro_f1": "macro F1", "micro_f1": "micro F1"}
+# What the tuned comparison is judged by.
+TUNED_BY = ("macro_f1_tuned", "micro_f1_tuned", "average_precision", "ranking_loss", "macro_f1")
 
 
 def part(function: Callable[[], str]) -> Callable[[], str]:
@@ -69,45 +71,77 @@ def _means(plan: str, score: str) -> pd.DataFrame:
 
 
 @part
-def tuned_scores() -> str:
-    """Macro and micro F1 of every method on every set, the best of each row in bold."""
-    macro, micro = (_means("tuned", score).round(3) for score in F1)
-    rows = []
-    for name in macro.index:
-        pairs = zip(macro.loc[name], micro.loc[name], strict=True)
-        best = macro.loc[name].max(), micro.loc[name].max()
-        rows.append([name, *(" / ".join(map(_with_best, pair, best)) for pair in pairs)])
-    return table(["macro / micro F1", *map(label, macro.columns)], rows)
+def tuned_macro_f1() -> str:
+    """Macro F1 with tuned thresholds."""
+    return _tuned_scores("macro_f1_tuned")
+
+
+@part
+def tuned_micro_f1() -> str:
+    """Micro F1 with tuned thresholds."""
+    return _tuned_scores("micro_f1_tuned")
+
+
+@part
+def tuned_average_precision() -> str:
+    """Average precision of the ranking of the labels."""
+    return _tuned_scores("average_precision")
+
+
+@part
+def tuned_macro_f1_at_half() -> str:
+    """Macro F1 of the labels that the classifiers predict by themselves."""
+    return _tuned_scores("macro_f1")
+
+
+def _tuned_scores(score: str) -> str:
+    """Write a row for each method, and the best of each data set in bold."""
+    means = _means("tuned", score).round(3)
+    best = SCORES[score].best(means.T)
+    rows = [[label(method), *map(_with_best, column, best)] for method, column in means.items()]
+    return table([SCORES[score].title, *map(str, means.index)], rows)
 
 
 def _with_best(value: float, best: float) -> str:
     return f"**{value:.3f}**" if value == best else f"{value:.3f}"
 
 
+def _ranking(score: str) -> Any:
+    ascending = SCORES[score].lower_is_better
+    return rank_methods(_means("tuned", score), ascending=ascending)
+
+
 @part
 def tuned_summary() -> str:
-    """For every method: mean ranks, and on how many sets it gains or loses."""
-    ranks = {score: rank_methods(_means("tuned", score)).mean_ranks for score in F1}
-    gains = differences(kept_run("tuned"), "macro_f1")
+    """For every method: its mean ranks, and on how many sets it gains or loses."""
+    ranks = {score: _ranking(score).mean_ranks for score in TUNED_BY}
+    best = {score: found.min() for score, found in ranks.items()}
+    gains = differences(kept_run("tuned"), TUNED_BY[0])
     rows = []
-    for method in ranks["macro_f1"].sort_values().index:
-        places = [f"{ranks[score][method]:.1f}" for score in F1]
+    for method in ranks[TUNED_BY[0]].index:
+        places = [_rank_cell(ranks[score][method], best[score]) for score in TUNED_BY]
         rows.append([label(method), *places, *_gain_cells(gains[gains["method"] == method])])
-    header = ["method", *(f"mean rank, {title}" for title in F1.values())]
-    header += ["sets with a gain", "with a loss", "largest gain", "largest loss"]
-    return table(header, rows)
+    header = ["mean rank in", *(_short(score) for score in TUNED_BY)]
+    return table([*header, "sets with a gain", "with a loss", "largest loss"], rows)
+
+
+def _short(score: str) -> str:
+    return "macro F1 at 0.5" if score == "macro_f1" else SCORES[score].title
+
+
+def _rank_cell(rank: float, best: float) -> str:
+    return f"**{rank:.1f}**" if rank == best else f"{rank:.1f}"
 
 
 def _gain_cells(gains: pd.DataFrame) -> list[str]:
     if gains.empty:
-        return ["–"] * 4
+        return ["–"] * 3
     difference, error = gains["difference"], gains["se"]
-    largest, smallest = gains.loc[difference.idxmax()], gains.loc[difference.idxmin()]
+    smallest = gains.loc[difference.idxmin()]
     loss = f"{smallest['difference']:+.3f} ({smallest['dataset']})"
     return [
         str(int((difference > error).sum())),
         str(int((difference < -error).sum())),
-        f"{largest['difference']:+.3f} ({largest['dataset']})",
         loss if smallest["difference"] < 0 else "none",
     ]
 
@@ -116,10 +150,10 @@ def _gain_cells(gains: pd.DataFrame) -> list[str]:
 def tuned_certainty() -> str:
     """How far the tuned comparison can tell methods apart."""
     lines = []
-    for score, title in F1.items():
-        ranking = rank_methods(_means("tuned", score))
+    for score in TUNED_BY:
+        ranking = _ranking(score)
         lines.append(
-            f"- By {title}, Friedman's test over the {ranking.n_datasets} sets has "
+            f"- By {_short(score)}, Friedman's test over the {ranking.n_datasets} sets has "
             f"p = {ranking.p_value:.2g}. Two mean ranks that are less than "
             f"{ranking.critical_difference:.1f} apart cannot be told apart (Nemenyi, 5 %)."
         )

@@ -23,7 +23,7 @@ _CLASSIFIERS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
 _REDUCERS = {
     "PCA": "sklearn.decomposition:PCA",
     "TruncatedSVD": "sklearn.decomposition:TruncatedSVD",
-    # Its defaults shrink, while "kaLDA" is the published form.
+    # Its defaults shrink, also in a plan of published forms.
     "kaLDA, shrunk": "skml_kalda:MultiLabelKaLDA",
 }
 
@@ -56,9 +56,6 @@ def _chain() -> Any:
 
 
 def _with_kernel(name: str) -> Any:
-    """Put the features of a kernel before a reducer, with the defaults of both.
-
-    The published forms of the reducers do not regularise, but features of a kernel need that.
-    """
+    """Put the features of a kernel before a reducer, with the defaults of both."""
     steps = [("features", "skml_kalda:LandmarkFeatures"), ("reducer", f"skml_kalda:{name}")]
     return _class("sklearn.pipeline:Pipeline")([(step, _class(where)()) for step, where in steps])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from functools import lru_cache, partial
+from functools import lru_cache
 from importlib import import_module
 from typing import Any
 
@@ -18,11 +18,9 @@ NO_REDUCTION = "none"
 ITSELF = "itself"
 # The paper's names for registered methods.
 _ALIASES = {"kaLDA": "MultiLabelKaLDA", "TR": "TraceRatio", "sdpLDA": "SDPLDA"}
-# The bench measures the published forms, in the scale of their definition; the defaults of the
-# estimators regularise. A plan can ask for these: ridge = "auto", shrinkage = "auto".
+# The published forms, in the scale of their definition; the defaults of the estimators regularise.
 _PUBLISHED: dict[str, dict[str, Any]] = {
     "CCA": {"ridge": 1e-4, "normalize": "B"},
-    "KernelKaLDA": {"weights": "labels", "shrinkage": 0.2},
     "LDA": {"ridge": 0.0, "normalize": "B"},
     "MLDA": {"ridge": 0.0, "normalize": "B"},
     "MLR": {"ridge": 0.1},
@@ -45,9 +43,7 @@ _DEFAULT_K = 10
 @lru_cache(maxsize=1)
 def _known() -> Mapping[str, Callable[[], Any] | None]:
     """Return what makes the estimator of each method; None stands for no reduction."""
-    registered: dict[str, Any] = {
-        name: partial(each, **_PUBLISHED.get(name, {})) for name, each in transformers().items()
-    }
+    registered: dict[str, Any] = dict(transformers())
     aliases = {alias: registered[name] for alias, name in _ALIASES.items() if name in registered}
     return {**baselines(), **registered, **aliases, NO_REDUCTION: None}
 
@@ -71,6 +67,19 @@ def estimator_of(method: str, parameters: Mapping[str, Any]) -> str:
     return check_name("method", name, _known())
 
 
+def published_form(method: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters of a method as it was published; those given take precedence.
+
+    Examples
+    --------
+    >>> from skml_kalda.bench.methods import published_form
+    >>> published_form("kaLDA", {"tol": 1e-6})
+    {'shrinkage': None, 'tol': 1e-06}
+    """
+    name = estimator_of(method, parameters)
+    return {**_PUBLISHED.get(_ALIASES.get(name, name), {}), **parameters}
+
+
 def classifies(method: str, parameters: Mapping[str, Any]) -> bool:
     """Whether a method predicts labels by itself, so that no other classifier follows it."""
     name = estimator_of(method, parameters)
@@ -82,8 +91,7 @@ def make_estimator(
 ) -> Any:
     """Make the reducer or the classifier of a method; None stands for no reduction.
 
-    A reducer is the published form of the method. The `parameters` of the plan take precedence
-    over that, over `n_components` and over `random_state`.
+    The `parameters` take precedence over `n_components` and `random_state`.
     """
     name = estimator_of(method, parameters)
     make = maker(name) if is_own(name) else _known()[name]

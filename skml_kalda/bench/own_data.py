@@ -15,7 +15,7 @@ from skml_kalda.bench.plan import Plan
 _METHODS = (
     "none",
     "PCA",
-    "kaLDA, shrunk",
+    "kaLDA",
     "KernelKaLDA",
     "KaLDAClassifier",
     "LogisticRegression",

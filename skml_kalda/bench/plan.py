@@ -22,6 +22,7 @@ from skml_kalda.bench.methods import (
     classifies,
     estimator_of,
     make_estimator,
+    published_form,
 )
 from skml_kalda.bench.own import with_parameters
 from skml_kalda.bench.running.tuning import check_tuning, tuning_of
@@ -43,6 +44,7 @@ _ALLOWED = {
     "methods": settings.NAMES,
     "classifiers": settings.NAMES,
     "parameters": settings.PARAMETERS,
+    "published": settings.SWITCH,
     "dimensions": settings.wholes(1),
     "folds": settings.whole(2),
     "repeats": settings.whole(1),
@@ -79,6 +81,9 @@ class Plan:
     parameters : dict
         By method: the parameters of its estimator, and under "estimator" the name of the
         estimator if it differs from that of the method.
+    published : bool
+        Whether methods have the parameters that they were published with, most of them without
+        regularisation, where `parameters` does not say otherwise; else the package's defaults.
     dimensions : tuple of int
         Numbers of components; empty means K - 1.
     folds, repeats, seed : int
@@ -112,6 +117,7 @@ class Plan:
     methods: tuple[str, ...] = ("none", "PCA", "kaLDA", "MLSI", "MDDM", "MLLS", "MLDA")
     classifiers: tuple[str, ...] = ("1-NN",)
     parameters: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    published: bool = False
     dimensions: tuple[int, ...] = ()
     folds: int = 5
     repeats: int = 1
@@ -209,7 +215,7 @@ class Plan:
                     repeat=repeat,
                     fold=fold,
                     seed=self.seed,
-                    parameters=self.parameters.get(method, {}),
+                    parameters=self._parameters(method),
                     max_rows=self.max_rows.get(dataset, 0),
                     tune=tuning_of(self.tune, method),
                     thresholds=self.thresholds,
@@ -220,6 +226,10 @@ class Plan:
         if self.kind not in HELD_OUT:
             return ("",)
         return (ITSELF,) if self._classifies(method) else self.classifiers
+
+    def _parameters(self, method: str) -> Mapping[str, Any]:
+        given = self.parameters.get(method, {})
+        return published_form(method, given) if self.published else given
 
     def _classifies(self, method: str) -> bool:
         return classifies(method, self.parameters.get(method, {}))

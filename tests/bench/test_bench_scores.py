@@ -23,6 +23,7 @@ from tests import classic
 from tests.classic import MLDA
 
 PUBLISHED_FORMS = {name: make for name, make in vars(classic).items() if isinstance(make, partial)}
+PUBLISHED_FORMS.pop("KernelKaLDA")  # never published
 
 
 def only_scores(rows, name):
@@ -50,7 +51,7 @@ def test_scores_of_cells_are_those_of_a_plain_loop(tmp_path, standardize, reduce
     plan = Plan(
         "loop", "Loop", datasets=("emotions",), methods=(type(reducer).__name__,),
         classifiers=("3-NN",), dimensions=(4,), folds=3, repeats=2, seed=5, standardize=standardize,
-        stratified=splitter is MultiLabelStratifiedKFold,
+        stratified=splitter is MultiLabelStratifiedKFold, published=True,
     )  # fmt: skip
     found = run(plan, tmp_path).ok
     assert len(found) == len(expected) == 6
@@ -220,10 +221,18 @@ def test_the_public_names_are_in_one_table():
         bench.rum  # noqa: B018
 
 
-def test_methods_are_measured_in_their_published_form_unless_the_plan_says_otherwise():
-    for name, make in PUBLISHED_FORMS.items():
-        assert vars(make_estimator(name, {}, None, None)) == vars(make()), name
-    for alias, name in {"kaLDA": "MultiLabelKaLDA", "TR": "TraceRatio", "sdpLDA": "SDPLDA"}.items():
-        assert vars(make_estimator(alias, {}, None, None)) == vars(PUBLISHED_FORMS[name]())
-    own = make_estimator("mine", {"estimator": "MLDA", "ridge": "auto"}, 3, 0)
+def test_a_plan_of_published_forms_has_them_and_other_plans_have_the_defaults():
+    aliases = {"kaLDA": "MultiLabelKaLDA", "TR": "TraceRatio", "sdpLDA": "SDPLDA"}
+    forms = PUBLISHED_FORMS | {alias: PUBLISHED_FORMS[name] for alias, name in aliases.items()}
+    for name, make in forms.items():
+        for published, expected in ((True, make()), (False, make.func())):
+            plan = Plan("a", "A", datasets=("emotions",), methods=(name,), published=published)
+            found = make_estimator(name, plan.cells()[0].parameters, None, None)
+            assert vars(found) == vars(expected), name
+
+
+def test_parameters_of_the_plan_precede_those_of_the_published_form():
+    parameters = {"mine": {"estimator": "MLDA", "ridge": "auto"}}
+    plan = Plan("a", "A", methods=("mine",), parameters=parameters, published=True)
+    own = make_estimator("mine", plan.cells()[0].parameters, 3, 0)
     assert (own.ridge, own.normalize, own.n_components) == ("auto", "B", 3)
