@@ -109,7 +109,7 @@ class NearestRows(NearestNeighbors):
         super().fit(X)
         n, p = self._fit_X.shape
         is_dense = not sparse.issparse(self._fit_X)
-        few = is_dense and _one_of(self.metric, EUCLIDEAN) and n >= _ROWS_PER_CORNER * 2.0**p
+        few = is_dense and _one_of(self.metric, EUCLIDEAN) and n >> p >= _ROWS_PER_CORNER
         self._kd_tree = cKDTree(self._fit_X) if few else None
         return self
 

@@ -164,3 +164,10 @@ def test_neighbours_of_a_graph_are_put_in_order_and_too_few_are_refused():
     uneven = sparse.csr_array((data, indices, [0, 5, 8]), shape=(2, 10))
     with pytest.raises(ValueError, match=r"Fixed found 3 to 5 .*as many for every row"):
         GraphSearch(Fixed(uneven), 3).fit(None).kneighbors(None)
+
+
+def test_more_features_than_a_float_has_exponents_are_searched():
+    X = np.random.default_rng(0).normal(size=(6, 1100))
+    found = NearestRows(2).fit(X).kneighbors(X, return_distance=False)
+    expected = np.argsort(np.linalg.norm(X[:, None] - X, axis=2), axis=1)[:, :2]
+    np.testing.assert_array_equal(found, expected)

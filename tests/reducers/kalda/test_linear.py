@@ -370,11 +370,19 @@ def test_weights_must_be_positive_somewhere():
         MultiLabelKaLDA().fit(X0, Y0, sample_weight=np.zeros(60))
 
 
-def test_equal_class_means_leave_nothing_to_align():
-    X = np.vstack([X0, X0])
+@pytest.mark.parametrize("offset", [0.0, 1 / 3, 1e4])
+@pytest.mark.parametrize("unit", [1e-90, 1.0, 1e90])
+def test_equal_class_means_leave_nothing_to_align(offset, unit):
+    X = (np.vstack([X0, X0[::-1]]) + offset) * unit
     y = np.repeat([0, 1], 60)
     with pytest.raises(ValueError, match="between-class scatter is zero"):
         MultiLabelKaLDA(constraint="none").fit(X, y)
+
+
+def test_a_small_correlation_is_one():
+    X = np.vstack([X0, X0 + 1e-8])
+    kalda = MultiLabelKaLDA(constraint="none", shrinkage=0.1).fit(X, np.repeat([0, 1], 60))
+    assert 0 < kalda.eigenvalues_[0] < 1e-14
 
 
 def test_constant_features_get_no_weight():
