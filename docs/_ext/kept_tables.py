@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -178,6 +178,39 @@ def _default_cell(row: dict[str, Any] | None) -> str:
     if row is None:
         return "–"
     return f"{row['macro_f1']:.3f}" + (" ↓" if row.get("below") else "")
+
+
+@part
+def weights() -> str:
+    """What every row once gains over every label once, by score."""
+    titles = {"MultiLabelKaLDA": "weights, orthonormal", "the closed form": "weights, closed form"}
+    return _pairs(titles | {"KernelKaLDA": "weights, kernel"})
+
+
+@part
+def scaler() -> str:
+    """What `AlignmentScaler` gains before neighbours and before reducers."""
+    titles = {"neighbours": "scaler, neighbours"}
+    titles["neighbours, power ½"] = "scaler of power 1/2, neighbours"
+    titles |= {"closed-form kaLDA": "scaler, closed form", "KernelKaLDA": "scaler, kernel"}
+    return _pairs(titles)
+
+
+def _pairs(titles: Mapping[str, str]) -> str:
+    """Write differences by data set, those beyond two standard errors in bold."""
+    found = {(row["pair"], row["dataset"]): row for row in json_rows("pairs")}
+    sets = list(dict.fromkeys(name for _, name in found))
+    rows = [
+        [f"{score}, {title}", *(_difference(found[pair, name][score]) for name in sets)]
+        for score in ("macro F1", "macro F1, tuned", "average precision")
+        for title, pair in titles.items()
+    ]
+    return table(["gain in", *sets], rows)
+
+
+def _difference(found: dict[str, float]) -> str:
+    mark = "**" if abs(found["difference"]) > 2 * found["standard error"] else ""
+    return f"{mark}{found['difference']:+.3f}{mark}"
 
 
 def _paper_scores(plan: str, classifier: str) -> str:
