@@ -17,7 +17,7 @@ from skml_kalda._core.kernels.values import float_rows
 
 LandmarkChoice: TypeAlias = Literal["kmeans", "random"]
 
-# Rows drawn for each centre that k-means looks for, and its steps: landmarks need to be well
+# Rows drawn for each centre of k-means, and the number of its steps: landmarks need to be well
 # spread, not converged.
 _ROWS_PER_CENTRE = 10
 _STEPS = 5
