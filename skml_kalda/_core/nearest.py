@@ -207,8 +207,7 @@ def _one_of(metric: Any, names: tuple[str, ...]) -> bool:
 
 
 def _squares(rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    sums: NDArray[np.float64] = np.einsum("...p,...p->...", rows, rows)
-    return sums
+    return np.asarray(np.einsum("...p,...p->...", rows, rows))
 
 
 def _euclidean(near: NDArray[np.float64], rows: NDArray[Any]) -> NDArray[np.float64]:

@@ -158,8 +158,7 @@ def _origin(rows: Any) -> Array:
     Such a column has no large offset: its mean is at most of the size of its spread.
     """
     if not sparse.issparse(rows):
-        mean: Array = rows[0] + (rows - rows[0]).mean(axis=0)
-        return mean
+        return np.asarray(rows[0] + (rows - rows[0]).mean(axis=0))
     full = np.bincount(rows.indices, minlength=rows.shape[1]) == rows.shape[0]
     return np.where(full, np.asarray(rows.mean(axis=0)).ravel(), 0)
 
