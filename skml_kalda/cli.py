@@ -36,5 +36,4 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"{_USAGE}\nerror: {command!r} is not a command", file=sys.stderr)
         return 2
     module, _ = _COMMANDS[command]
-    status: int = import_module(module).main(others, prog=f"skml-kalda {command}")
-    return status
+    return int(import_module(module).main(others, prog=f"skml-kalda {command}"))

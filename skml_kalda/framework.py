@@ -212,7 +212,7 @@ def mend_neighbor_classifiers() -> bool:
     Returns
     -------
     bool
-        Whether there was anything to mend: True for 0.2.0, False for scikit-multilearn-ng.
+        Whether there was anything to repair: True for 0.2.0, False for scikit-multilearn-ng.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """Measures of label rankings that scikit-learn lacks, as functions and as scorers.
 
-Scores may be dense or sparse. In sparse scores what is not stored is zero, and no dense array of
-rows times labels is made.
+Scores may be dense or sparse. Entries that sparse scores do not store are zero; no dense array
+of all rows and labels is made.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ def precision_at_k(
     y_score : {array-like, sparse} of shape (n, K)
         Scores, higher for labels that are more likely.
     k : int, default=1
-        Number of labels to look at. It is what the hits are divided by, even if a row or the
-        whole set has fewer labels.
+        Number of labels to look at. The hits are divided by it, even if a row or the whole set
+        has fewer labels.
     sample_weight : array-like of shape (n,), default=None
         Weights of the rows.
 
@@ -53,8 +53,8 @@ def precision_at_k(
 
     Notes
     -----
-    P@k of the Extreme Classification Repository [1]_. A row without labels counts as zero, as
-    there; give it no weight to leave it out. Labels with equal scores share their ranks: the
+    P@k of the Extreme Classification Repository [1]_. As there, a row without labels counts as
+    zero; give it weight zero to leave it out. Labels with equal scores share their ranks: the
     result is the mean over all their orders, and does not depend on the order of the columns.
 
     References
@@ -145,8 +145,8 @@ def one_error(y_true: Any, y_score: Any, *, sample_weight: ArrayLike | None = No
 
     Notes
     -----
-    The one-error of Zhang and Zhou [1]_. A row without labels counts as an error; give it no
-    weight to leave it out. If several labels have the highest score, the share of them that is
+    The one-error of Zhang and Zhou [1]_. A row without labels counts as an error; give it weight
+    zero to leave it out. If several labels have the highest score, the share of them that is
     not true counts.
 
     References
@@ -186,10 +186,9 @@ def coverage(y_true: Any, y_score: Any, *, sample_weight: ArrayLike | None = Non
 
     Notes
     -----
-    The coverage of Zhang and Zhou [1]_, in which the first rank is no step: it is smaller by one
-    than :func:`sklearn.metrics.coverage_error`, which counts the labels instead of the steps.
-    Both count a row without labels as zero. As there, a label comes after all labels with an
-    equal score.
+    The coverage of Zhang and Zhou [1]_ counts steps from the first rank, so it is one less than
+    :func:`sklearn.metrics.coverage_error`, which counts labels. Both count a row without labels
+    as zero, and rank a label after all labels with an equal score.
 
     References
     ----------
@@ -218,8 +217,8 @@ def get_scorer(name: str) -> _RankingScorer:
     Returns
     -------
     callable
-        A scorer as :func:`sklearn.metrics.make_scorer` makes them, to be called with an
-        estimator, `X` and `y`. It reads the scores of the labels from ``predict_proba`` or
+        A scorer like those of :func:`sklearn.metrics.make_scorer`, to be called with an
+        estimator, `X` and `y`. It takes the scores of the labels from ``predict_proba`` or
         ``decision_function``, in any form that scikit-learn's and scikit-multilearn's classifiers
         return.
 

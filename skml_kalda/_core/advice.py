@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from skml_kalda._core.arrays import Array
 
 _PACKAGES = ("skml_kalda", "sklearn", "joblib")
-# What fits an estimator to one fold. Nothing public tells an estimator that it is in a fold.
+# The functions that fit an estimator to one fold: no public interface tells it that it is in one.
 _FOLDS = {
     ("sklearn.model_selection._validation", "_fit_and_score"),
     ("sklearn.model_selection._validation", "_fit_and_predict"),
@@ -55,7 +55,7 @@ def advise_on_units(name: str, spread: Array, features: NDArray[Any] | None) -> 
     varying = np.flatnonzero(spread > 0)
     if len(varying) < 2 or spread.max() <= _WILD * np.quantile(spread[varying], 0.25):
         return
-    ends = varying[np.argmin(spread[varying])], np.argmax(spread)
+    ends = int(varying[np.argmin(spread[varying])]), int(np.argmax(spread))
     least, most = (f"{spread[i]:.2g} ({i if features is None else features[i]!r})" for i in ends)
     advise(
         f"{name} depends on the units of the features, and their standard deviations in X range "

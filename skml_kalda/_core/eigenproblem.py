@@ -2,7 +2,7 @@
 
 F = C L has few columns, so no p × p eigenproblem is needed: with R = B⁻¹F, one solve with K
 right-hand sides, and FᵀR = QΛQᵀ, the columns of G = RQΛ^(-½) are B-orthonormal eigenvectors with
-eigenvalues Λ, and there are no others of λ > 0.
+eigenvalues Λ. No other eigenvalue is positive.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Normalization: TypeAlias = Literal["B", "within", "unit", "sqrt_eig", "qr"]
 
 
 class Eigenpairs(NamedTuple):
-    """The eigenpairs of positive eigenvalue."""
+    """The eigenpairs with positive eigenvalues."""
 
     values: Array
     """λ, descending."""
@@ -49,7 +49,7 @@ def generalized_eigenpairs(
     ridge : float
         γ ≥ 0.
     k : int, optional
-        Number of pairs that are needed. Of very many labels, no others are returned.
+        Number of pairs needed. With very many labels, only these are returned.
     """
     if not scatter.has_spectrum and scatter.sketches_labels and L.ndim == 1 and k and ridge:
         return Eigenpairs(*leading_pairs(scatter, L, ridge, k))
@@ -85,7 +85,7 @@ def _best_within(scatter: ImplicitScatter, L: Array, ridge: float) -> Eigenpairs
     """
     span = scatter.ridge_span(L, ridge)
     left, singular, _ = linalg.svd(span.cross)
-    # Fᵀ maps to zero what F does, to rounding: R does so only to the tolerance.
+    # Columns of F that combine to zero do so in FᵀR up to rounding, in R only up to the tolerance.
     Q = left[:, singular > 10 * RANK_RTOL * singular.max(initial=0.0)]
     gram = Q.T @ span.gram @ Q
     scale = 1 / np.sqrt(gram.diagonal())
@@ -96,7 +96,7 @@ def _best_within(scatter: ImplicitScatter, L: Array, ridge: float) -> Eigenpairs
 
 
 def orthonormal_eigenpairs(scatter: Scatter, L: Array) -> Eigenpairs:
-    """Solve A g = λ g: the same for B = I."""
+    """Solve A g = λ g, the same problem for B = I."""
     left, singular, _ = linalg.svd(scatter.cross @ _varying_side(scatter, L), full_matrices=False)
     keep = singular > RANGE_RTOL * singular.max(initial=0)
     return Eigenpairs(singular[keep] ** 2, left[:, keep])
@@ -143,7 +143,7 @@ def _varying_side(scatter: Scatter, L: Array) -> Array:
 def varying(N: Array) -> Array:
     """Return a basis of the range of N = Lᵀ Σ w_i (b_i − b̄)(b_i − b̄)ᵀ L, shape (q, rank).
 
-    F vanishes on the rest, such as the sum of one-hot labels, whatever X is; solved for, it
-    would come back as directions of rounding.
+    F vanishes on the rest, such as the sum of one-hot labels, whatever X is. Solving for it would
+    return directions made of rounding errors.
     """
     return positive_eigenpairs(N)[1]

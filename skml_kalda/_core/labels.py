@@ -133,7 +133,7 @@ def indicator(y: Any, *, allow_unknown: bool = False) -> Indicator:
 def multilabel_matrix(
     y: Any, name: str = "y", *, single_label: str, allow_unknown: bool = False
 ) -> Indicator:
-    """Return the indicator of `y`; refuse one class per row, naming what is for those."""
+    """Return the indicator of `y`; if it has one class per row, raise and name `single_label`."""
     labels = indicator(y, allow_unknown=allow_unknown)
     if not labels.is_matrix:
         raise ValueError(
@@ -146,7 +146,7 @@ def multilabel_matrix(
 
 
 def check_known(Y: Indicator, reason: str) -> None:
-    """Raise if labels are unknown, with the reason why that is no good here."""
+    """Raise if labels are unknown, with the reason why they must be known."""
     if Y.unknown is None:
         return
     columns = Y.classes[Y.unknown.sum(axis=0) > 0]
@@ -157,7 +157,7 @@ def check_known(Y: Indicator, reason: str) -> None:
 
 
 def listed(names: Sequence[Any] | NDArray[Any], most: int = 10) -> str:
-    """Return names as a list for a message, the first ones if there are many."""
+    """Return names as a list for a message; if there are many, only the first ones."""
     shown = ", ".join(repr(each) for each in np.asarray(names, dtype=object)[:most].tolist())
     return f"[{shown}]" if len(names) <= most else f"[{shown}, and {len(names) - most} more]"
 
@@ -181,7 +181,7 @@ def _column_names(y: Any, array: NDArray[Any]) -> NDArray[Any]:
         return np.arange(array.shape[1])
     if all(isinstance(name, int | np.integer) for name in names):
         return np.asarray(names)
-    # One by one, because NumPy would make columns of the parts of compound names.
+    # Filled as a list of objects, because NumPy would split names that are tuples into columns.
     objects = np.empty(array.shape[1], dtype=object)
     objects[:] = list(names)
     return objects
@@ -199,8 +199,8 @@ def _two_dimensional(y: Any) -> Any:
 def _from_labels(y: NDArray[Any]) -> Indicator:
     if unknown := np.count_nonzero(missing_values(y)):
         raise ValueError(
-            f"y has no class (NaN) in {unknown} row(s), and unknown classes count in indicator "
-            "matrices only. Keep the other rows: known = ~pd.isna(y); X, y = X[known], y[known]"
+            f"y has no class (NaN) in {unknown} row(s), and only an indicator matrix may have "
+            "unknown labels. Keep the other rows: known = ~pd.isna(y); X, y = X[known], y[known]"
         )
     check_classification_targets(y)
     classes, codes = np.unique(column_or_1d(y), return_inverse=True)
@@ -254,7 +254,7 @@ def _stored(y: Any, values: NDArray[Any]) -> sparse.csr_array:
 
 
 def occupied_columns(label_weight: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.intp]:
-    """Return the columns of the classes with rows; raise if there are fewer than two."""
+    """Return the columns of the classes that have rows; raise if there are fewer than two."""
     occupied: NDArray[np.bool_] = label_weight > 0
     found = int(occupied.sum())
     if found == 0:
@@ -305,5 +305,5 @@ def sparse_form(y: Any) -> type | None:
 
 
 def weighted(Y: sparse.csr_array, sample_weight: NDArray[Any], weights: Weights) -> Weighted:
-    """Let every label count, or every row."""
+    """Return label vectors and weights for which every label counts once, or every row."""
     return (row_weighted if weights == "rows" else omega_weighted)(Y, sample_weight)

@@ -21,7 +21,7 @@ def missing_values(array: NDArray[Any]) -> NDArray[np.bool_]:
 def numbers(table: Any, array: NDArray[Any]) -> NDArray[Any]:
     """Return the floats of a table that NumPy reads as `array`, of objects; NaN where missing.
 
-    It is `array` unchanged where the table has anything but numbers.
+    If the table has anything but numbers, `array` is returned unchanged.
     """
     try:  # pandas, whose nullable columns are objects otherwise
         return np.asarray(table.to_numpy(dtype=np.float64, na_value=np.nan))

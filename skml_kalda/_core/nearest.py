@@ -1,7 +1,7 @@
-"""Search for the nearest rows: exact, with ties broken in one way, or by an object of the user's.
+"""Search for the nearest rows: exactly, with a fixed order of ties, or with the user's own object.
 
 Neighbours are ordered by distance; of equal distances, the row with the lowest number comes first.
-So a row has the same neighbours whatever is searched with it, and whichever way is taken.
+So a row has the same neighbours in every batch of rows and with every algorithm.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from sklearn.utils.validation import validate_data
 from skml_kalda._core.arrays import batches
 
 EUCLIDEAN = ("minkowski", "euclidean", "l2")
-# Below this many rows for each of the 2^p corners of space, brute force visits fewer of them.
+# Below this many rows for each of the 2^p corners of space, brute force visits fewer than a tree.
 _ROWS_PER_CORNER = 64
-# Numbers in the differences of some rows to their neighbours: what fits into a cache.
+# Numbers in a block of differences between rows and their neighbours: a block fits into the cache.
 _CACHED = 2**17
 
 
@@ -34,14 +34,14 @@ class Neighbors(NamedTuple):
     """Their distances, shape (m, k)."""
 
     indices: NDArray[np.intp]
-    """Their numbers, shape (m, k)."""
+    """Their row numbers, shape (m, k)."""
 
     def at(self, rows: Any) -> Neighbors:
         """Return the neighbours of some of the rows."""
         return Neighbors(self.distances[rows], self.indices[rows])
 
     def between(self, first: int, last: int) -> Neighbors:
-        """Return the neighbours from the place `first` to before the place `last`."""
+        """Return the neighbours at the places `first` to `last` - 1."""
         return Neighbors(self.distances[:, first:last], self.indices[:, first:last])
 
     def in_order(self) -> Neighbors:
@@ -64,7 +64,7 @@ class Neighbors(NamedTuple):
         return Neighbors(distances, indices)
 
     def without_self(self) -> Neighbors:
-        """Leave out row i among the neighbours of row i, or the last one where it is not there."""
+        """Remove row i from the neighbours of row i; if it is not among them, remove the last."""
         n, k = self.indices.shape
         own = self.indices == np.arange(n)[:, np.newaxis]
         own[~own.any(axis=1), -1] = True
@@ -72,7 +72,7 @@ class Neighbors(NamedTuple):
 
 
 class NearestRows(NearestNeighbors):
-    """scikit-learn's exact search with one order of ties, and SciPy's tree in few dimensions.
+    """scikit-learn's exact search with a fixed order of ties, and SciPy's tree in few dimensions.
 
     Parameters
     ----------
@@ -81,13 +81,13 @@ class NearestRows(NearestNeighbors):
     metric : str or callable, default="minkowski"
         See :class:`sklearn.neighbors.NearestNeighbors`. The default is Euclidean.
     n_jobs : int or None, default=None
-        Number of threads; None means as many as scikit-learn's own loops take, -1 all processors.
+        Number of threads; None means as many as scikit-learn's own loops use, -1 all processors.
     """
 
     def __init__(
         self, n_neighbors: int = 5, *, metric: Any = "minkowski", n_jobs: int | None = None
     ) -> None:
-        # With "brute" nothing is built beside SciPy's tree.
+        # With "brute", scikit-learn builds no tree beside SciPy's.
         algorithm = "brute" if _one_of(metric, EUCLIDEAN) else "auto"
         super().__init__(n_neighbors=n_neighbors, metric=metric, n_jobs=n_jobs, algorithm=algorithm)
 
@@ -137,7 +137,8 @@ class NearestRows(NearestNeighbors):
         k = self.n_neighbors if n_neighbors is None else n_neighbors
         n = self._fit_X.shape[0]
         if k + (X is None) > n:
-            raise ValueError(f"{k} neighbours are more than the {n - (X is None)} rows there are.")
+            others = n - (X is None)
+            raise ValueError(f"{k} neighbours are needed, but there are only {others} rows.")
         if X is None:
             found = self._nearest(self._fit_X, k + 1).without_self()
         else:
@@ -147,14 +148,14 @@ class NearestRows(NearestNeighbors):
 
     def _nearest(self, X: Any, k: int) -> Neighbors:
         if self.metric == "precomputed" and sparse.issparse(X):
-            # A graph of neighbours, which may not have one more.
+            # A graph of neighbours may have no more than k for a row.
             return Neighbors(*super().kneighbors(X, k)).in_order()
         return self._widened(X, k, min(k + 1, self._fit_X.shape[0]))
 
     def _widened(self, X: Any, k: int, width: int) -> Neighbors:
-        """Search more than k rows: those at the distance of the k-th have to be among them."""
+        """Search for more than k rows, so that all at the distance of the k-th are found."""
         found = self._search(X, width)
-        # Rows that were not found are at least so far, but for rounding.
+        # Rows that were not found are at least this far away, up to rounding.
         beyond = found.distances[:, -1] - self._rounding(X, found.distances[:, -1])
         nearest = self._measured(X, found).in_order().between(0, k)
         tied = np.flatnonzero(beyond <= nearest.distances[:, -1])
@@ -172,13 +173,13 @@ class NearestRows(NearestNeighbors):
         return Neighbors(*self._kd_tree.query(X, np.arange(1, width + 1), workers=threads))
 
     def _is_rounded(self, X: Any) -> bool:
-        """Whether distances come from a matrix product, whose rounding depends on the place."""
+        """Whether distances come from a matrix product, which rounds equal rows differently."""
         if self._kd_tree is not None or sparse.issparse(X) or sparse.issparse(self._fit_X):
             return False
         return _one_of(self.metric, (*EUCLIDEAN, "cosine"))
 
     def _rounding(self, X: Any, distances: NDArray[Any]) -> Any:
-        """Return a bound of the errors of the distances that a search found."""
+        """Return a bound on the errors of the distances that a search found."""
         if not self._is_rounded(X):
             return 0
         error = 512 * np.finfo(distances.dtype).eps
@@ -189,7 +190,7 @@ class NearestRows(NearestNeighbors):
         return distances - np.sqrt(np.maximum(distances**2 - error * squares, 0))
 
     def _measured(self, X: Any, found: Neighbors) -> Neighbors:
-        """Replace distances that depend on what else was searched, or tell equal rows apart."""
+        """Compute the distances again where equal rows may have been rounded differently."""
         if not self._is_rounded(X):
             return found
         m, k = found.indices.shape
@@ -206,8 +207,7 @@ def _one_of(metric: Any, names: tuple[str, ...]) -> bool:
 
 
 def _squares(rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    sums: NDArray[np.float64] = np.einsum("...p,...p->...", rows, rows)
-    return sums
+    return np.asarray(np.einsum("...p,...p->...", rows, rows))
 
 
 def _euclidean(near: NDArray[np.float64], rows: NDArray[Any]) -> NDArray[np.float64]:
@@ -223,7 +223,7 @@ def _cosine(near: NDArray[np.float64], rows: NDArray[Any]) -> NDArray[np.float64
 
 
 class GraphSearch(BaseEstimator):
-    """Search by an object with the interface of scikit-learn's KNeighborsTransformer.
+    """Search with an object that has the interface of scikit-learn's KNeighborsTransformer.
 
     Parameters
     ----------
@@ -231,7 +231,7 @@ class GraphSearch(BaseEstimator):
         Has ``fit(X)``, and ``transform(X)`` that returns a CSR of shape (m, n), whose entries are
         the distances to neighbours among the n training rows.
     n_neighbors : int
-        How many neighbours are needed of each row.
+        How many neighbours each row needs.
     """
 
     def __init__(self, transformer: Any, n_neighbors: int) -> None:
@@ -239,7 +239,7 @@ class GraphSearch(BaseEstimator):
         self.n_neighbors = n_neighbors
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Fit a copy of the transformer, whose `n_neighbors` is raised to what is needed.
+        """Fit a copy of the transformer, with `n_neighbors` raised to the number needed.
 
         Parameters
         ----------
@@ -264,7 +264,8 @@ class GraphSearch(BaseEstimator):
     ) -> Any:
         """Return the nearest of the neighbours that the transformer finds.
 
-        In the order of `NearestRows`, and with the parameters of its method, but `X` is needed.
+        They are in the order of `NearestRows`. The parameters are those of its method, except
+        that `X` is required.
         """
         k = self.n_neighbors if n_neighbors is None else n_neighbors
         graph = sparse.csr_array(self.transformer_.transform(X))
@@ -272,7 +273,7 @@ class GraphSearch(BaseEstimator):
         if len(np.unique(sizes)) > 1 or sizes[0] < k:
             raise ValueError(
                 f"{type(self.transformer_).__name__} found {sizes.min()} to {sizes.max()} "
-                f"neighbours of a row, but {k} or more are needed, and as many for every row."
+                f"neighbours of a row, but every row needs the same number, at least {k}."
             )
         shape = (len(sizes), sizes[0])
         found = Neighbors(graph.data.reshape(shape), graph.indices.reshape(shape))

@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from skml_kalda._core.nearest import NearestRows
+from skml_kalda._core.scores.ranking import entries
 
 
 def adjacency(
     neighbors: NDArray[np.intp], n: int, weights: NDArray[np.float64] | None = None
 ) -> sparse.csr_array:
-    """Return the neighbours as a matrix of shape (m, n), whose product with Y sums up labels.
+    """Return the neighbours as a matrix of shape (m, n), whose product with Y adds up labels.
 
     Its entries are the weights of the neighbours, shape (m, k), or ones.
     """
@@ -27,7 +28,7 @@ def adjacency(
 def inverse_distances(distances: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
     """Return the weights 1/d of neighbours; neighbours at distance zero leave no weight to others.
 
-    So it is in scikit-learn's ``KNeighborsClassifier(weights="distance")``.
+    scikit-learn's ``KNeighborsClassifier(weights="distance")`` does the same.
     """
     with np.errstate(divide="ignore", over="ignore"):
         weights = 1 / distances.astype(np.float64)
@@ -48,18 +49,18 @@ def vote_shares(
     Parameters
     ----------
     neighbors : array of shape (m, k)
-        Numbers of rows of `labels`.
+        Row numbers in `labels`.
     weights : array of shape (m, k)
         The weights of their votes, positive in each row at least once.
     labels : CSR of shape (n, K)
         Indicator of the labels.
     unknown : CSR of shape (n, K) or None, default=None
-        Indicator of the labels that rows do not know, and so do not vote on.
+        Indicator of the unknown labels of rows, which do not vote on them.
 
     Returns
     -------
     CSR of shape (m, K)
-        Sparse, because few of many labels are met among k rows.
+        Sparse, because k rows have few of many labels.
     """
     near = adjacency(neighbors, labels.shape[0], weights)
     votes = near @ labels
@@ -75,8 +76,7 @@ def vote_shares(
 def at_entries(matrix: sparse.csr_array, of: sparse.csr_array) -> NDArray[np.float64]:
     """Return the entries of a matrix where another one of its shape has its stored entries."""
     rows = np.repeat(np.arange(of.shape[0]), np.diff(of.indptr))
-    # SciPy returns another form for no entries.
-    return np.asarray(matrix[rows, of.indices]) if of.nnz else np.zeros(0)
+    return np.asarray(entries(matrix, rows, of.indices))
 
 
 def neighbor_counts(

@@ -17,8 +17,7 @@ def polar(Y: Array) -> Array:
     """Return Y (YᵀY)^(-½), the orthonormal basis of span(Y) nearest to Y."""
     # gesvd, because divide and conquer (gesdd) may fail when all singular values are equal.
     left, _, right = linalg.svd(Y, full_matrices=False, check_finite=False, lapack_driver="gesvd")
-    nearest: Array = left @ right
-    return nearest
+    return np.asarray(left @ right)
 
 
 def tangent(G: Array, Z: Array) -> Array:

@@ -14,7 +14,7 @@ from sklearn.utils.sparsefuncs import inplace_column_scale
 
 from skml_kalda._core.arrays import Array, row_blocks
 from skml_kalda._core.scatter import MomentScatter
-from skml_kalda._core.scatter.base import filling
+from skml_kalda._core.scatter.base import exceeds_rounding, filling, merged, widened
 from skml_kalda._core.scatter.centred import CentredRows, weighted_mean
 
 # Relevance of a feature that is no better than chance, as a fraction of what chance gives.
@@ -72,30 +72,21 @@ class FeatureMoments:
         return cls(*head, scatter.label_weight, scatter.gram.diagonal(), scatter.cross)
 
     def __add__(self, other: FeatureMoments) -> FeatureMoments:
-        """Pairwise update of the moments (Chan, Golub & LeVeque 1983)."""
-        weight = self.weight + other.weight
-        share = other.weight / weight if weight else 0.0
-        apart = other.mean - self.mean
-        cross = self.cross + other.cross
-        cross -= np.outer(share * apart, self.label_weight)
-        cross += np.outer((1 - share) * apart, other.label_weight)
+        moments, factor, apart = merged(self, other)
         return FeatureMoments(
-            weight,
-            self.mean + share * apart,
-            self.squares + other.squares + self.weight * share * apart**2,
-            self.label_weight + other.label_weight,
-            self.label_squares + other.label_squares,
-            cross,
+            **moments,
+            squares=self.squares + other.squares + factor * apart**2,
+            label_squares=self.label_squares + other.label_squares,
         )
 
     def widen(self, n_classes: int, positions: NDArray[Any]) -> FeatureMoments:
         """Put label column j at ``positions[j]`` among `n_classes`; the others are empty."""
-        label_weight, label_squares = np.zeros((2, n_classes))
-        cross = np.zeros((len(self.mean), n_classes))
-        label_weight[positions] = self.label_weight
-        label_squares[positions] = self.label_squares
-        cross[:, positions] = self.cross
-        return replace(self, label_weight=label_weight, label_squares=label_squares, cross=cross)
+        return replace(
+            self,
+            label_weight=widened(self.label_weight, n_classes, positions),
+            label_squares=widened(self.label_squares, n_classes, positions),
+            cross=widened(self.cross, n_classes, positions),
+        )
 
     @property
     def n_classes(self) -> int:
@@ -117,7 +108,7 @@ class FeatureMoments:
     @property
     def varying(self) -> NDArray[np.bool_]:
         """Which features differ by more than the rounding of their mean, shape (p,)."""
-        return self.squares > 1e-28 * self.weight * self.mean**2
+        return exceeds_rounding(self.squares, self.weight, self.mean)
 
     @property
     def std(self) -> Array:

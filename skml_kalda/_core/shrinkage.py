@@ -36,7 +36,7 @@ def best_ridge(scatter: Scatter) -> float:
     others are too close to interpolation, where the error is unreliable: one repeated row
     makes it zero.
     """
-    # Rows that count; else Σ ρ_i‖y_i/ρ_i‖² is the number of those that have labels.
+    # The number of rows that count: Σ ρ_i‖y_i/ρ_i‖² is the number of rows with labels.
     n = scatter.weight if scatter.rows_once else scatter.gram.diagonal().sum()
     density = scatter.density
     ridge = _RIDGES[:, None] * scatter.mean_eigenvalue

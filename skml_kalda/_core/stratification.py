@@ -1,4 +1,4 @@
-"""Iterative stratification of multi-label rows, a label at a time instead of a row."""
+"""Iterative stratification of multi-label rows, one label at a time instead of one row."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def stratified_parts(
     shares : array of shape (k,)
         Share of the rows of each label that each part should get; they sum to one.
     sizes : array of shape (k,)
-        Number of rows that each part does get; they sum to n.
+        Number of rows that each part gets; they sum to n.
     rng : RandomState or None, default=None
         Shuffles the rows and breaks ties. If None, rows keep their order, and ties go to the
         parts in turn.
@@ -133,7 +133,7 @@ def _counts(rows: int, wanted: Array, given: Counts, room: Counts, turns: Counts
         whole = np.floor(np.maximum(lack - _level(lack, rows), 0)).astype(np.intp)
         whole = np.minimum(whole, (room - counts)[open_])
         if not whole.any():
-            # Fewer rows than parts at the top: one for each of the first.
+            # Fewer rows than parts at the top: the first parts get one each.
             ranking = np.lexsort((turns[open_], (counts - room)[open_], -lack))
             whole[ranking[:rows]] = 1
         counts[open_] += whole

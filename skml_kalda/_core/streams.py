@@ -26,8 +26,8 @@ class Batch:
     """The statistic of some rows; ``a + b`` is the statistic of the rows of both."""
 
     scatter: Any
-    """A dataclass of sums that adds up and can `widen`, such as `MomentScatter`. Where labels
-    are unknown, and every row counts once, it has the columns of `Indicator.with_unknown`."""
+    """A dataclass of sums with ``+`` and `widen`, such as `MomentScatter`. If labels are unknown
+    and every row counts once, it has the columns of `Indicator.with_unknown`."""
     classes: NDArray[Any]
     """The classes or names of the label columns, including those without rows."""
     columns: int | None
@@ -88,7 +88,7 @@ class FirstRows:
 
     @classmethod
     def of(cls, rows: Rows) -> FirstRows:
-        """Keep rows that the caller may write over."""
+        """Copy rows, because the caller may overwrite them."""
         return cls((rows._replace(X=rows.X.copy()),))
 
     def __add__(self, other: FirstRows) -> FirstRows:
@@ -139,7 +139,7 @@ class Stream(Generic[B]):
 
 
 def check_same_columns(before: int | None, now: int | None) -> None:
-    """Refuse a batch whose y has another form than those before; None is one dimension."""
+    """Raise if y has another form than in the batches before; None is one dimension."""
     if before == now:
         return
     forms = [f"{n} label columns" if n is not None else "one dimension" for n in (now, before)]
@@ -147,7 +147,7 @@ def check_same_columns(before: int | None, now: int | None) -> None:
 
 
 def same_names(before: NDArray[Any], now: NDArray[Any]) -> NDArray[Any]:
-    """Return the names of the label columns of all batches; numbers stand for any names."""
+    """Return the names of the label columns of all batches; plain numbers match any names."""
     numbers = np.arange(len(before))
     for names, others in ((before, now), (now, before)):
         if np.array_equal(names, others) or np.array_equal(names, numbers):

@@ -15,10 +15,11 @@ from skml_kalda._core.arrays import batches
 from skml_kalda._core.relevance import FeatureMoments
 from skml_kalda._core.scatter import MomentScatter
 from skml_kalda._core.scores.leave_one_out import LeaveOneOut, RidgePath
-from skml_kalda.classifiers._spaces import Features, Landscape, Rows, Space
+from skml_kalda.classifiers._labelled_rows import Rows
+from skml_kalda.classifiers._spaces import Features, Landscape, Space
 
 _error = attrgetter("error")
-# Parts of the rows, each judged by a relevance that has not seen its labels.
+# Number of parts of the rows, each judged by a relevance computed without its labels.
 _FOLDS = 5
 
 
@@ -47,7 +48,7 @@ def leave_one_out(path: RidgePath, features: Features, rows: Rows) -> LeaveOneOu
 def best_shrinkage(
     parts: Sequence[LeaveOneOut], shrinkages: Sequence[float]
 ) -> tuple[float, float]:
-    """Return the shrinkage of least error over the rows of all parts, and that error."""
+    """Return the shrinkage with the least error over the rows of all parts, and that error."""
     variance = sum(part.squared_error(np.inf) for part in parts)
     errors = [
         sum(part.squared_error(part.path.ridge(shrinkage)) for part in parts)
@@ -105,9 +106,9 @@ class Search:
         space : Space
             The space.
         honest : bool
-            Whether no row is judged by a relevance that has seen its labels. This takes a
-            decomposition for each fifth of the rows, and tells how much relevance is good.
-            Without, all spaces of the same relevance are favoured alike.
+            Whether no row is judged by a relevance computed from its own labels. This costs a
+            decomposition for each fifth of the rows, and shows how much relevance is best.
+            Otherwise all spaces of the same relevance are favoured equally.
         """
         by_fold = honest and space.sees_labels and len(self._folds) > 1
         parts = list(self._by_fold(space)) if by_fold else [self._of_all(space)]

@@ -1,4 +1,4 @@
-"""Base of the neighbour classifiers: one search for all labels, and the form of the answers."""
+"""Base of the neighbour classifiers: one search for all labels, and the form of predictions."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _METRICS = {"precomputed"}.union(*VALID_METRICS.values())
 
 
 class NeighborClassifier(TopLabelsMixin, MLClassifierBase, metaclass=ABCMeta):
-    """Base of the classifiers that read labels from the nearest neighbours.
+    """Base of the classifiers that predict labels from the nearest neighbours.
 
     This class validates, searches, and formats the prediction. A subclass turns neighbours into
     votes on labels, and votes into probabilities and labels.
@@ -90,11 +90,11 @@ class NeighborClassifier(TopLabelsMixin, MLClassifierBase, metaclass=ABCMeta):
             Training data, or a square distance matrix if `metric` is "precomputed".
         y : {array-like, sparse} of shape (n, K) or (n,)
             Indicator matrix of 0 and 1, dense or sparse; or one class label per row. The columns
-            of a data frame name the labels. NaN in a matrix is an unknown label: the row has
-            then no vote on it.
+            of a data frame name the labels. NaN in a matrix is an unknown label: the row then
+            has no vote on it.
         sample_weight : array-like of shape (n,), default=None
             Weights of the rows; None means one. Rows of weight zero are left out. See the notes
-            of the class for what the others weigh.
+            of the class for the effect of other weights.
 
         Returns
         -------
@@ -149,9 +149,10 @@ class NeighborClassifier(TopLabelsMixin, MLClassifierBase, metaclass=ABCMeta):
 
         Returns
         -------
-        ndarray of shape (m, K), or a data frame or sparse as `predict` returns on request
-            For an indicator `y`, the probability that row i has label j, in [0, 1]. For a 1-D
-            `y`, each row sums to one, because classes are mutually exclusive.
+        ndarray, data frame or sparse of shape (m, K)
+            Dense unless `as_frame` or `sparse_output` is True. For an indicator `y`, the
+            probability that row i has label j, in [0, 1]. For a 1-D `y`, each row sums to one,
+            because classes are mutually exclusive.
         """
         return self._assembled(self._probabilities(X), X, bool(self.sparse_output))
 
@@ -211,7 +212,7 @@ class NeighborClassifier(TopLabelsMixin, MLClassifierBase, metaclass=ABCMeta):
         return None if self._is_single_label() else self.label_names_
 
     def _known_weight(self, weight: Array) -> Array:
-        """Return the weight of the rows that know each label, shape (K,)."""
+        """Return the weight of the rows in which each label is known, shape (K,)."""
         unknown = 0.0 if self._unknown is None else weight @ self._unknown
         return np.full(self._num_labels, weight.sum()) - unknown
 
@@ -228,7 +229,7 @@ class NeighborClassifier(TopLabelsMixin, MLClassifierBase, metaclass=ABCMeta):
         if self._is_precomputed():
             raise ValueError(
                 f"sample_weight is zero for {len(weight) - len(counted)} rows, which "
-                'metric="precomputed" cannot leave out: leave out their rows and columns.'
+                'metric="precomputed" cannot leave out: remove their rows and columns.'
             )
         self._weight, self._label_cache = weight[counted], self._label_cache[counted]
         if self._unknown is not None:

@@ -10,16 +10,18 @@ from scipy.special import expit
 from sklearn.utils.extmath import safe_sparse_dot
 
 from skml_kalda._core.arrays import Array
+from skml_kalda._core.kernels.samples import RowSample
 from skml_kalda._core.scores.calibration import Sigmoids, label_sigmoids, softmax_slope
 from skml_kalda._core.scores.leave_one_out import RidgePath
 from skml_kalda._core.scores.thresholds import best_thresholds, without_unknown
 from skml_kalda._core.streams import added
 from skml_kalda.classifiers._choice import best_shrinkage, leave_one_out, scatter_of
-from skml_kalda.classifiers._spaces import Features, Rows
+from skml_kalda.classifiers._labelled_rows import Rows
+from skml_kalda.classifiers._spaces import Features
 
 Average: TypeAlias = Literal["macro", "micro"]
 
-# Leave-one-out scores of so many rows tell shrinkage, probabilities and thresholds.
+# Leave-one-out scores of at most this many rows determine shrinkage, probabilities, thresholds.
 MANY_JUDGED = 5000
 
 
@@ -28,7 +30,7 @@ class Scores(NamedTuple):
 
     features: Features
     coefficients: Array
-    """Of the values of the features, shape (m, K)."""
+    """Coefficients of `features.values`, shape (m, K)."""
     offset: Array
     """Shape (K,)."""
     sigmoids: Sigmoids
@@ -61,24 +63,15 @@ class SeenRows:
     def __init__(self, features: Features, rows: Rows, rng: np.random.RandomState) -> None:
         self._features, self._rng = features, rng
         self._scatter = scatter_of(features, rows)
-        self._sample, self._keys = rows, rng.random_sample(len(rows.weight))
-        self._shorten()
+        self._sample = RowSample.of(MANY_JUDGED, rows.columns(), rng)
 
     def add(self, rows: Rows) -> None:
         """Add further rows."""
         self._scatter = added(self._scatter, scatter_of(self._features, rows))
-        self._sample = self._sample.with_others(rows)
-        self._keys = np.append(self._keys, self._rng.random_sample(len(rows.weight)))
-        self._shorten()
-
-    def _shorten(self) -> None:
-        """Keep the rows of the smallest keys, whichever batch they came in."""
-        if len(self._keys) > MANY_JUDGED:
-            kept = np.sort(np.argpartition(self._keys, MANY_JUDGED)[:MANY_JUDGED])
-            self._sample, self._keys = self._sample.at(kept), self._keys[kept]
+        self._sample += RowSample.of(MANY_JUDGED, rows.columns(), self._rng)
 
     def solve(self, shrinkages: Sequence[float], average: Average | None) -> Scores:
-        """Fit scores to all rows, by the shrinkage of least leave-one-out error.
+        """Fit scores to all rows, with the shrinkage of least leave-one-out error.
 
         Parameters
         ----------
@@ -87,7 +80,7 @@ class SeenRows:
         average : {"macro", "micro"} or None
             F1 that thresholds maximise. None means that every row has one class.
         """
-        rows = self._sample
+        rows = Rows.of_columns(*self._sample.columns)
         features, scatter = self._features.fitted_to(self._scatter.filled(rows.Y.shape[1]))
         path = RidgePath.of(scatter)
         others = leave_one_out(path, features, rows)
@@ -112,7 +105,7 @@ def _calibrated(scores: Array, rows: Rows, average: Average | None) -> tuple[Sig
     sigmoids = label_sigmoids(scores, Y, rows.weight, unknown)
     probabilities = without_unknown(expit(_log_odds(scores, sigmoids)), rows.unknown)
     best = best_thresholds(probabilities, rows.Y, average=average, per_label=average == "macro")
-    # Where scores say nothing, the best F1 would be that of the label for every row.
+    # Where scores carry no information, F1 would be best if every row got the label.
     says_nothing = (sigmoids.slope == 0) & np.isfinite(best)
     return sigmoids, np.where(says_nothing, 0.5, best)
 

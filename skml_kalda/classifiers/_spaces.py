@@ -1,13 +1,12 @@
-"""The spaces that scores may be functions on: kernels of weighted features, at landmarks."""
+"""The spaces to choose from: kernels of weighted features, at landmarks."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
-from scipy import sparse
 from sklearn.utils import check_random_state
 
 from skml_kalda._core.arrays import Array
@@ -15,57 +14,10 @@ from skml_kalda._core.kernels.landmarks import choose_landmarks
 from skml_kalda._core.kernels.values import LandmarkKernel, inverse_median_distance, whitening
 from skml_kalda._core.relevance import FeatureMoments, times
 from skml_kalda._core.scatter import MomentScatter
+from skml_kalda.classifiers._labelled_rows import Rows
 
 # The median of the distances of this many rows stands for that of all.
 _MEDIAN_ROWS = 300
-
-
-class Rows(NamedTuple):
-    """Labelled rows."""
-
-    X: Any
-    """Array or CSR of shape (n, p)."""
-    Y: sparse.csr_array
-    """Labels 0 and 1, shape (n, K)."""
-    weight: Array
-    """Shape (n,), positive."""
-    unknown: sparse.csr_array | None = None
-    """One where a label is unknown, shape (n, K); None if all are known."""
-
-    @property
-    def labels(self) -> sparse.csr_array:
-        """Y, and the columns of `unknown` behind it if there are any."""
-        return self.Y if self.unknown is None else sparse.hstack([self.Y, self.unknown], "csr")
-
-    def moments(self) -> FeatureMoments:
-        """Return the moments of the features with `labels`."""
-        return FeatureMoments.of(self.X, self.labels, self.weight)
-
-    def at(self, rows: Any) -> Rows:
-        """Return some of the rows."""
-        unknown = None if self.unknown is None else self.unknown[rows]
-        return Rows(self.X[rows], self.Y[rows], self.weight[rows], unknown)
-
-    def drawn(self, n: int, rng: np.random.RandomState) -> Rows:
-        """Return n of the rows at random, or all if there are no more."""
-        total = len(self.weight)
-        return self if total <= n else self.at(np.sort(rng.choice(total, n, replace=False)))
-
-    def with_others(self, others: Rows) -> Rows:
-        """Return the rows of both; as sparse ones if either are."""
-        either = sparse.issparse(self.X) or sparse.issparse(others.X)
-        X = sparse.vstack([self.X, others.X], "csr") if either else np.vstack([self.X, others.X])
-        Y = sparse.vstack([self.Y, others.Y], "csr")
-        return Rows(X, Y, np.append(self.weight, others.weight), self._both_unknown(others))
-
-    def _both_unknown(self, others: Rows) -> sparse.csr_array | None:
-        if self.unknown is None and others.unknown is None:
-            return None
-        parts = [
-            sparse.csr_array(rows.Y.shape) if rows.unknown is None else rows.unknown
-            for rows in (self, others)
-        ]
-        return sparse.csr_array(sparse.vstack(parts))
 
 
 @dataclass(frozen=True)
@@ -75,7 +27,7 @@ class Space:
     kernel: str
     """ "rbf", "angular", which is rbf of rows of unit length, or "linear"."""
     relevance: tuple[float, ...]
-    """Powers of the relevance that features are multiplied by: the mean of their kernels."""
+    """Features are multiplied by these powers of their relevance; the kernel is the mean."""
     with_std: bool
     """Whether features are divided by their standard deviations."""
 
@@ -101,16 +53,16 @@ class LinearFeatures:
         self._factor = factor
 
     def __call__(self, X: Any) -> Any:
-        """Return the features of rows; as they are, before `fitted_to`."""
+        """Return the features of rows; before `fitted_to`, X itself."""
         return X if self._factor is None else times(X, self._factor)
 
     def fitted_to(self, scatter: MomentScatter) -> tuple[LinearFeatures, MomentScatter]:
-        """Give all rows of a scatter a say in the factors; return the scatter with them."""
+        """Compute the factors from all rows of a scatter; return the scatter scaled by them."""
         (factor,) = self._space.factors(FeatureMoments.within(scatter))
         return LinearFeatures(self._space, factor), scatter.rescaled(factor)
 
     def values(self, X: Any) -> Any:
-        """Return what scores are sums of."""
+        """Return the values of which scores are weighted sums."""
         return X
 
     def coefficients(self, weights: Array) -> Array:
@@ -142,11 +94,11 @@ class KernelFeatures:
         return self.values(X) @ self._whitening
 
     def fitted_to(self, scatter: MomentScatter) -> tuple[KernelFeatures, MomentScatter]:
-        """Return both as they are: the landmarks were drawn for good."""
+        """Return both unchanged: further rows change neither landmarks nor factors."""
         return self, scatter
 
     def values(self, X: Any) -> Array:
-        """Return what scores are sums of: kernel values with the landmarks."""
+        """Return the values of which scores are weighted sums: kernel values with landmarks."""
         values = [kernel(times(X, factors)) for factors, kernel in self.kernels]
         return sum(values[1:], start=values[0]) / len(values)
 
@@ -159,7 +111,7 @@ Features: TypeAlias = LinearFeatures | KernelFeatures
 
 
 class Landscape:
-    """What all spaces on the same rows share: they see no labels, and so are found once.
+    """The landmarks that all spaces on the same rows share; they do not depend on labels.
 
     Parameters
     ----------
@@ -170,7 +122,7 @@ class Landscape:
     many_features : int
         The linear kernel of no more features than this needs no landmarks.
     widths : sequence of floats
-        Values of gamma whose mean is the kernel, times one over the median squared distance.
+        Values of gamma in units of one over the median squared distance; the kernel is the mean.
     seed : int
         Draws the landmarks, and the rows for the median.
     """
@@ -186,13 +138,13 @@ class Landscape:
         self._landmarks: dict[bool, Any] = {}
 
     def first_features(self, space: Space) -> Features:
-        """Return the features of a space for rows that others may follow."""
+        """Return the features of a space for the first rows; further rows may follow."""
         if self._has_features_of_data(space):
             return LinearFeatures(space)
         return self.features(space, self.rows.moments().filled(self.rows.Y.shape[1]))
 
     def features(self, space: Space, moments: FeatureMoments) -> Features:
-        """Return the features of a space, its factors being those of `moments`."""
+        """Return the features of a space, with the factors that `moments` imply."""
         factors = space.factors(moments)
         if self._has_features_of_data(space):
             return LinearFeatures(space, factors[0])
@@ -216,7 +168,7 @@ class Landscape:
         return LandmarkKernel(points, "rbf", gammas, unit_length=unit_length)
 
     def _landmarks_for(self, with_std: bool, moments: FeatureMoments) -> Any:
-        """Return landmarks that are spread evenly where distances are measured."""
+        """Return landmarks that are spread evenly over the scaled features."""
         if with_std not in self._landmarks:
             X, weight = self.rows.X, self.rows.weight
             unit = moments.scale(0, with_std=with_std)

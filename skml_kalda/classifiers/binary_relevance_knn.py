@@ -29,31 +29,31 @@ class BinaryRelevanceKNN(NeighborClassifier):
         Number of neighbours that vote.
     n_jobs : int or None, default=None
         Number of threads of the neighbour search; -1 means all processors, None as many as
-        scikit-learn's own loops take.
+        scikit-learn's own loops use.
     weights : {"uniform", "distance"}, default="uniform"
-        What the vote of a neighbour counts: one, or one over its distance. In the second case
+        Weight of a neighbour's vote: one, or one over its distance. In the second case
         neighbours at distance zero, if there are any, vote alone.
     metric : str or callable, default="minkowski"
         Distance, such as "euclidean" or "cosine"; see
         :class:`sklearn.neighbors.NearestNeighbors`. The default is Euclidean.
     threshold : float in [0, 1] or "auto", default=0.5
-        A label is predicted if its share of the votes is above this. "auto" takes the threshold
+        A label is predicted if its share of the votes is above this. "auto" chooses the threshold
         that maximises macro F1 over the leave-one-out votes of the training rows, at the cost of
         one search of these rows. For a 1-D `y` there is no threshold.
     algorithm : "auto" or object, default="auto"
-        How neighbours are searched. "auto" is an exact search, for Euclidean distances by a tree
-        of SciPy where there are many rows and few features, else by scikit-learn. An object with
-        the interface of :class:`sklearn.neighbors.KNeighborsTransformer` serves for approximate
-        search, such as ``pynndescent.PyNNDescentTransformer``: ``fit(X)``, and ``transform(X)``
-        that returns a sparse matrix of distances to training rows. It has a metric of its own.
+        How to search for neighbours. "auto" is an exact search: with SciPy's tree for Euclidean
+        distances, many rows and few features, else with scikit-learn. Pass an object with the
+        interface of :class:`sklearn.neighbors.KNeighborsTransformer` for approximate search,
+        such as ``pynndescent.PyNNDescentTransformer``: ``fit(X)``, and ``transform(X)`` that
+        returns a sparse matrix of distances to training rows. It uses its own metric.
     sparse_output : bool or None, default=None
         Whether `predict` and `predict_proba` return sparse matrices. None predicts labels in the
         form of `y` and dense probabilities. True matches scikit-multilearn, whose predictions
         are always sparse.
     as_frame : bool, default=False
         Whether `predict` and `predict_proba` return data frames for an indicator `y`, with a
-        named column for each label: of polars if `y` was a polars frame, else of pandas, with
-        the index of X.
+        named column for each label: polars frames if `y` was one, else pandas frames with the
+        index of X.
 
     Attributes
     ----------
@@ -61,13 +61,14 @@ class BinaryRelevanceKNN(NeighborClassifier):
         For an indicator `y`, the values 0 and 1 of each label, even if it is constant in `y`;
         for a 1-D `y`, its class labels.
     label_names_ : ndarray of shape (K,)
-        The columns of an indicator `y`: the names of those of a data frame, else their numbers;
-        for a 1-D `y`, its class labels.
+        The columns of an indicator `y`, by name for a data frame, else by number; for a 1-D
+        `y`, its class labels.
     knn_ : sklearn.neighbors.NearestNeighbors
         The neighbour search; before `fit`, the one that `fit` would use.
     best_thresholds_ : ndarray of shape (K,)
         Only with ``threshold="auto"``: a label is predicted if its share of the votes is at least
-        this. All are the same, but labels without a row are never predicted: theirs is infinite.
+        this. All are equal, except that labels without a row have infinity: they are never
+        predicted.
     n_features_in_ : int
         Number of features seen during fit.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -79,17 +80,17 @@ class BinaryRelevanceKNN(NeighborClassifier):
 
     Notes
     -----
-    The probability of a label is the share of the votes of the k neighbours that it has. The label
+    The probability of a label is its share of the votes of the k neighbours. The label
     is predicted if it has more than half, so half of an even k is not enough. Neighbours are
     ordered by distance; of equal distances, the row with the lowest number comes first.
 
     With `sample_weight` a neighbour's vote also counts by its weight. A row of weight two votes
-    twice, but takes only one of the k places; two equal rows take two. So integer weights equal
-    repeated rows where the k places go to the same rows: if all weights are w, and the repeated
-    rows are asked for k w neighbours. Rows of weight zero are not searched.
+    twice, but takes only one of the k places; two equal rows take two. So integer weights have
+    the effect of repeated rows only where the k places go to the same rows: if all weights are
+    w, and the repeated rows vote with k w neighbours. Rows of weight zero are not searched.
 
-    Neighbours that do not know a label have no vote on it: its probability is its share of the
-    votes of the others, and zero if none of the k neighbours knows it.
+    Neighbours for which a label is unknown have no vote on it: its probability is its share of
+    the votes of the others, and zero if it is unknown for all k neighbours.
 
     A 1-D `y` holds one class label per row. The most frequent class is then predicted, as in
     :class:`sklearn.neighbors.KNeighborsClassifier`.

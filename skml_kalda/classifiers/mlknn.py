@@ -35,30 +35,30 @@ class MLkNN(NeighborClassifier):
         Number of nearest points to skip before the `k` that count, in fit and in predict.
     n_jobs : int or None, default=None
         Number of threads of the neighbour search; -1 means all processors, None as many as
-        scikit-learn's own loops take.
+        scikit-learn's own loops use.
     metric : str or callable, default="minkowski"
         Distance; see :class:`sklearn.neighbors.NearestNeighbors`. The default is Euclidean.
     include_self : bool, default=True
         Whether a training point counts as its own neighbour when the likelihoods are estimated.
         True matches scikit-multilearn; False is the definition of Zhang and Zhou [1]_.
     threshold : float in [0, 1] or "auto", default=0.5
-        A label is predicted if its probability is at least this. "auto" takes the threshold that
-        maximises macro F1 over the leave-one-out votes of the training rows, at the cost of no
+        A label is predicted if its probability is at least this. "auto" chooses the threshold
+        that maximises macro F1 over the leave-one-out votes of the training rows, without a
         further search. For a 1-D `y` there is no threshold.
     algorithm : "auto" or object, default="auto"
-        How neighbours are searched. "auto" is an exact search, for Euclidean distances by a tree
-        of SciPy where there are many rows and few features, else by scikit-learn. An object with
-        the interface of :class:`sklearn.neighbors.KNeighborsTransformer` serves for approximate
-        search, such as ``pynndescent.PyNNDescentTransformer``: ``fit(X)``, and ``transform(X)``
-        that returns a sparse matrix of distances to training rows. It has a metric of its own.
+        How to search for neighbours. "auto" is an exact search: with SciPy's tree for Euclidean
+        distances, many rows and few features, else with scikit-learn. Pass an object with the
+        interface of :class:`sklearn.neighbors.KNeighborsTransformer` for approximate search,
+        such as ``pynndescent.PyNNDescentTransformer``: ``fit(X)``, and ``transform(X)`` that
+        returns a sparse matrix of distances to training rows. It uses its own metric.
     sparse_output : bool or None, default=None
         Whether `predict` and `predict_proba` return sparse matrices. None predicts labels in the
         form of `y` and dense probabilities. True matches scikit-multilearn, whose predictions
         are always sparse.
     as_frame : bool, default=False
         Whether `predict` and `predict_proba` return data frames for an indicator `y`, with a
-        named column for each label: of polars if `y` was a polars frame, else of pandas, with
-        the index of X.
+        named column for each label: polars frames if `y` was one, else pandas frames with the
+        index of X.
 
     Attributes
     ----------
@@ -66,13 +66,13 @@ class MLkNN(NeighborClassifier):
         For an indicator `y`, the values 0 and 1 of each label, even if it is constant in `y`;
         for a 1-D `y`, its class labels.
     label_names_ : ndarray of shape (K,)
-        The columns of an indicator `y`: the names of those of a data frame, else their numbers;
-        for a 1-D `y`, its class labels.
+        The columns of an indicator `y`, by name for a data frame, else by number; for a 1-D
+        `y`, its class labels.
     knn_ : sklearn.neighbors.NearestNeighbors
         The neighbour search; before `fit`, the one that `fit` would use.
     best_thresholds_ : ndarray of shape (K,)
         Only with ``threshold="auto"``: a label is predicted if its probability is at least this.
-        All are the same, but labels without a row are never predicted: theirs is infinite.
+        All are equal, except that labels without a row have infinity: they are never predicted.
     n_features_in_ : int
         Number of features seen during fit.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -91,8 +91,8 @@ class MLkNN(NeighborClassifier):
 
     where all four terms are counted on the training set and smoothed by `s`. The probability
     is the left side divided by the sum of both sides. With `include_self=True` each training
-    point is among its own neighbours, which is not so for new points. The likelihoods of high
-    counts are then too optimistic, especially for small k.
+    point is among its own neighbours, unlike new points. The likelihoods of high counts are
+    then too optimistic, especially for small k.
 
     Neighbours are ordered by distance; of equal distances, the row with the lowest number comes
     first. scikit-multilearn leaves ties to the search, so predictions can differ where two
@@ -101,14 +101,14 @@ class MLkNN(NeighborClassifier):
     The leave-one-out votes of ``threshold="auto"`` are those of the k nearest other rows, with
     and without `include_self`. Their probabilities come from the same tables as those of new rows.
 
-    If labels are unknown, priors and likelihoods are those of the rows that know them. C_l is
-    then the share of the neighbours that know label l and carry it, times k and rounded; zero
-    if none of them knows it.
+    If labels are unknown, priors and likelihoods are estimated from the rows in which they are
+    known. C_l is then the share of label l among the neighbours for which it is known, times k
+    and rounded; it is zero if there are none.
 
     A 1-D `y` holds one class label per row. The most probable class is then predicted.
 
-    The likelihoods are tables over the counts 0 to k, so a neighbour counts one or nothing: votes
-    weighted by distance, or by `sample_weight`, have no such table and are left to
+    The likelihoods are tables over the counts 0 to k, so a neighbour counts once or not at all:
+    votes weighted by distance, or by `sample_weight`, have no such table and are left to
     `BinaryRelevanceKNN`. Here `sample_weight` weighs the training points in the prior
     probabilities and in the likelihoods. There a row of weight two counts like two rows, but it
     remains one neighbour. Rows of weight zero are not searched.
@@ -116,7 +116,7 @@ class MLkNN(NeighborClassifier):
     Three things differ from scikit-multilearn. Predictions are dense if `y` is dense, and
     probabilities are always dense, because that is what scikit-learn's scorers and searches
     expect; set `sparse_output` to change it. `classes_` is an array with both values of each
-    label, not a list with the values found in `y`. Wrong parameters and data are errors.
+    label, not a list with the values found in `y`. Wrong parameters and data raise errors.
 
     References
     ----------
@@ -216,7 +216,7 @@ class MLkNN(NeighborClassifier):
     def _votes(self, neighbors: Neighbors) -> sparse.csr_array:
         """Return C_l, how many of the neighbours of each row carry each label.
 
-        If some do not know it, it is the share of those who do, times k and rounded.
+        If it is unknown for some, C_l is the share among the others, times k and rounded.
         """
         near = adjacency(neighbors.indices, self._num_instances)
         counts = near @ self._label_cache
@@ -253,7 +253,7 @@ class MLkNN(NeighborClassifier):
     def _decision_table(self) -> NDArray[np.bool_]:
         if self.threshold == 0.5:
             true, false = self._evidence()
-            # Rather than the probability, which can be rounded to one half.
+            # The probability can be rounded to one half, so it is not compared.
             return true >= false
         threshold = self.best_thresholds_ if self.threshold == "auto" else self.threshold
         return (threshold <= self._probability_table().T).T

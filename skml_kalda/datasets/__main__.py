@@ -48,7 +48,8 @@ def _parser(prog: str) -> argparse.ArgumentParser:
     _add_build(commands.add_parser("build", help="build a data set from its images"))
     _add_convert(commands.add_parser("convert", help="rewrite an ARFF file as ARFF or CSV"))
     for command in commands.choices.values():
-        # Before or after the command; what is not given after it must not undo what is before.
+        # The option may stand before or after the command. SUPPRESS keeps a missing one after it
+        # from overwriting one before it.
         _add_home(command, argparse.SUPPRESS)
     return parser
 

@@ -30,7 +30,7 @@ says in short:
     teaching and academic research. You may not use the images, or anything derived from them,
     for commercial purposes. The data sets built here are derived from them.
   - If you distribute the images or what is derived from them, you do so under a verbatim copy
-    of that agreement, and changed files say that they were changed, and when.
+    of that agreement, and changed files must say that they were changed, and when.
   - Microsoft may use what you derive from the images without any restriction.
   - The images come as they are, without any warranty.
 
@@ -78,7 +78,7 @@ def _images(home: Path, accept_licence: bool) -> Path:
         raise FetchError(
             f"the MSRC images are not here, and their licence is not accepted.\n\n{LICENCE}\n"
             "Run this command again with --accept-licence to accept these terms and download the "
-            "images, or with the folder that has them."
+            "images, or with the folder that contains them."
         )
     archive = home / URL.rpartition("/")[-1]
     resume(URL, archive, md5=MD5, most_bytes=_MOST_BYTES)

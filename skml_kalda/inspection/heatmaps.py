@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure, SubFigure
     from matplotlib.image import AxesImage
 
-# Values are printed in tables of at most so many columns; in wider ones they are too small.
+# Values are printed in tables of at most this many columns; in wider ones they would be too small.
 _FEW_COLUMNS = 12
 
 
@@ -46,15 +46,15 @@ class TableDisplay(ABC):
     ) -> Self:
         """Draw the table.
 
-        The rows are sorted by the column in which their entry is largest in size, and then by
-        this entry. So the rows of a direction stand together, the positive ones above.
+        The rows are sorted by the column of their largest absolute entry, and then by this
+        entry. So the rows of a direction stand together, the positive ones on top.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
             Where to draw; None makes a new figure.
         max_rows : int, default=25
-            Number of rows to draw: those with the entries that are largest in size.
+            Number of rows to draw: those with the largest absolute entries.
         include_values : bool, default=None
             Whether to print the values; None prints them in up to 12 columns.
         cmap : str or matplotlib Colormap, default="PuOr"
@@ -98,7 +98,7 @@ class LoadingsDisplay(TableDisplay):
     """Picture of the features that the directions of a reducer are made of.
 
     Use :meth:`from_estimator` to create one. The argument is kept as an attribute, so that
-    :meth:`plot` can draw again in another way.
+    :meth:`plot` can draw again with other options.
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ class LabelProfileDisplay(TableDisplay):
     """Picture of where the labels lie in the directions of a reducer.
 
     Use :meth:`from_estimator` to create one. The argument is kept as an attribute, so that
-    :meth:`plot` can draw again in another way.
+    :meth:`plot` can draw again with other options.
 
     Parameters
     ----------

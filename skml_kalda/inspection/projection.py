@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure, SubFigure
     from matplotlib.legend import Legend
 
-# Up to so many rows the pies have their full size, in points squared; more rows have smaller ones.
+# Up to this many rows, pies have their full size in points squared; with more they are smaller.
 _FEW_ROWS, _LARGEST, _SMALLEST = 200, 62.0, 22.0
 
 
@@ -37,7 +37,7 @@ class ProjectionDisplay:
     """Projected rows, each drawn as a pie with a wedge for each of its labels.
 
     Use :meth:`from_estimator` or :meth:`from_transformed` to create one. All arguments are kept
-    as attributes, so that :meth:`plot` can draw again in another way.
+    as attributes, so that :meth:`plot` can draw again with other options.
 
     Parameters
     ----------
@@ -111,10 +111,10 @@ class ProjectionDisplay:
             Where to draw; None makes a new figure. Both axes of two directions get the same
             scale, so that distances are true.
         shown : int or sequence of str, default=7
-            The labels that get a colour of their own: so many of the most frequent ones, or
+            The labels that get a colour of their own: this many of the most frequent ones, or
             those with these names. All other labels of a row share one grey wedge.
         colors : sequence of str, default=Okabe and Ito's palette
-            The colours to take, at least one for each label shown. Most colour-blind people can
+            The colours to use, at least one for each label shown. Most colour-blind people can
             tell the seven of the default apart.
         size : float, default=None
             Area of a pie in points squared; None makes it smaller for more rows.

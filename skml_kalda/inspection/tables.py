@@ -30,7 +30,7 @@ class Projected(NamedTuple):
 def loadings(reducer: Any, X: Any = None) -> pd.DataFrame:
     r"""Return how much each feature counts in each direction of a fitted reducer.
 
-    Without `X` these are the coefficients of the linear map, ``components_.T``. They tell how
+    Without `X` these are the coefficients of the linear map, ``components_.T``. They show how
     the directions are computed, and depend on the units of the features. With `X` they are the
     correlations of each feature with each projected direction over the rows of `X`. They lie
     between -1 and 1 in any units, and exist for kernel reducers too.
@@ -96,14 +96,14 @@ def label_profile(reducer: Any, X: Any, y: Any, *, label_names: Any = None) -> p
     y : array-like or sparse of shape (n_samples,) or (n_samples, n_labels)
         Class labels, or a {0, 1} indicator matrix in any form.
     label_names : sequence of str, default=None
-        Names of the labels. None takes the column names of a data frame, or the class labels,
+        Names of the labels. None means the column names of a data frame, or the class labels,
         or the column numbers.
 
     Returns
     -------
     DataFrame of shape (n_labels, n_components)
-        Rows are the labels and columns the directions. The entries of a label without rows
-        are NaN, those of a direction in which all rows are equal zero.
+        Rows are the labels and columns the directions. The entries of a label without rows are
+        NaN; those of a direction in which all rows are equal are zero.
 
     See Also
     --------
@@ -157,7 +157,7 @@ def direction_names(reducer: Any, n: int) -> list[str]:
 
 
 def names_of_labels(y: Any, classes: Any, given: Any) -> list[str]:
-    """Return a name for each label: as given, of a data frame's columns, or of the classes."""
+    """Return a name for each label: as given, or from the columns of a data frame, or classes."""
     names = classes if given is None else list(given)
     if given is None and np.ndim(y) == 2:
         names = _column_names(y) or classes
@@ -197,7 +197,7 @@ def _coefficients(reducer: Any) -> tuple[Array, list[str]]:
 def _correlations(X: Any, rows: Array) -> Array:
     X = check_array(X, accept_sparse="csr", dtype=np.float64)
     check_consistent_length(X, rows)
-    # As the projected rows are centred, X need not be, and sparse X stays sparse.
+    # Because the projected rows are centred, X need not be, and sparse X stays sparse.
     scaled = scale(X, with_mean=False)
     return np.asarray(safe_sparse_dot(scaled.T, scale(rows), dense_output=True)) / len(rows)
 

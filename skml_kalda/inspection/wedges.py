@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 PALETTE = ("#e69f00", "#cc79a7", "#56b4e9", "#009e73", "#0072b2", "#d55e00", "#f0e442")
 OTHERS = "#9a9a9a"
 NO_LABEL = "#dedede"
-# A histogram of pies has so many stacks at most.
+# Largest number of stacks in a histogram of pies.
 _STACKS = 40
 
 
@@ -75,7 +75,7 @@ def draw_wedges(
 
 
 def chosen_labels(Y: Any, names: Sequence[str], shown: Any) -> list[int]:
-    """Return the columns of the labels to show: so many frequent ones, or those named."""
+    """Return the columns of the labels to show: the most frequent ones, or those named."""
     if isinstance(shown, Integral) and int(shown) >= 0:
         return np.argsort(-Y.sum(axis=0), kind="stable")[:shown].tolist()
     wanted = list(shown) if np.iterable(shown) and not isinstance(shown, str) else [shown]
@@ -93,8 +93,8 @@ def label_colors(Y: Any, shown: Sequence[int], colors: Sequence[str]) -> dict[in
     present = [label for label in sorted(shown) if Y[:, [label]].sum() > 0]
     if len(present) > len(colors):
         raise ValueError(
-            f"{len(present)} labels are to be shown in {len(colors)} colors: pass more colors, "
-            "or show fewer labels."
+            f"{len(present)} labels to show need as many colors, but colors has {len(colors)}: "
+            "pass more colors, or show fewer labels."
         )
     return dict(zip(present, colors, strict=False))
 

@@ -25,7 +25,7 @@ Rows = NDArray[np.intp]
 
 
 class _SplitByLabels:
-    """Turns y into an indicator matrix, before scikit-learn's splitter sees it."""
+    """Turn y into an indicator matrix before scikit-learn's splitter gets it."""
 
     def split(self, X: Any, y: Any, groups: Any = None) -> Iterator[tuple[Rows, Rows]]:
         """Generate indices of training and test rows.
@@ -33,10 +33,10 @@ class _SplitByLabels:
         Parameters
         ----------
         X : array-like of shape (n, p)
-            Training data. Only the number of rows counts: `y` may be passed again.
+            Training data. Only the number of rows matters, so `y` may be passed instead.
         y : {array-like, sparse} of shape (n, K) or (n,)
             Indicator matrix to stratify by, dense or sparse; or one class label per row. NaN
-            in a matrix is an unknown label, which counts for nothing.
+            in a matrix is an unknown label, which is ignored.
         groups : object
             Ignored, with a warning.
 
@@ -66,8 +66,8 @@ class MultiLabelStratifiedKFold(_SplitByLabels, KFold):
         Whether to shuffle the rows first. If not, rows are dealt to the folds in their order,
         and the folds are the same at every call.
     random_state : int, RandomState instance or None, default=None
-        With `shuffle`, decides on the order of the rows and on ties. Pass an int for the same
-        folds at every call.
+        With `shuffle`, determines the order of the rows and breaks ties. Pass an int for the
+        same folds at every call.
 
     See Also
     --------
@@ -82,9 +82,9 @@ class MultiLabelStratifiedKFold(_SplitByLabels, KFold):
     the same labels are spread over the folds, so that pairs of labels are balanced too. Rows
     without labels count as a class of their own.
 
-    The sizes of folds differ by one at most. That is always kept, so the most frequent class,
-    which is placed last, may be balanced less exactly than the others. A label with fewer rows
-    than folds is missing in some of them.
+    The sizes of folds always differ by at most one. So the most frequent class, which is placed
+    last, may be balanced less exactly than the others. A label with fewer rows than folds is
+    missing in some of them.
 
     With one class per row (1-D `y`) this is ordinary stratification: the rows of a class in any
     two folds differ by one at most.
@@ -123,23 +123,23 @@ class MultiLabelStratifiedShuffleSplit(_SplitByLabels, ShuffleSplit):
     n_splits : int, default=10
         Number of splits.
     test_size : float, int or None, default=None
-        Share or number of test rows. If None, what `train_size` leaves, or 0.1.
+        Share or number of test rows. None means all rows but `train_size`, or 0.1.
     train_size : float, int or None, default=None
-        Share or number of training rows. If None, what `test_size` leaves.
+        Share or number of training rows. None means all rows but `test_size`.
     random_state : int, RandomState instance or None, default=None
-        Decides on the order of the rows and on ties. Pass an int for the same splits at every
-        call.
+        Determines the order of the rows and breaks ties. Pass an int for the same splits at
+        every call.
 
     See Also
     --------
-    MultiLabelStratifiedKFold : Folds that together are all rows.
+    MultiLabelStratifiedKFold : Folds that together cover all rows.
     multilabel_train_test_split : Split arrays once.
     sklearn.model_selection.StratifiedShuffleSplit : The same for one class per row.
 
     Notes
     -----
-    The method is that of :class:`MultiLabelStratifiedKFold`, with parts of the sizes asked for,
-    which are exact. A label with a single row is put in the larger part.
+    The method is that of :class:`MultiLabelStratifiedKFold`, with parts of exactly the sizes
+    requested. A label with a single row is put in the larger part.
 
     Examples
     --------
@@ -179,9 +179,9 @@ def multilabel_train_test_split(
     *arrays : sequence of arrays, lists, data frames or sparse matrices
         What to split, all of the same length.
     test_size : float, int or None, default=None
-        Share or number of test rows. If None, what `train_size` leaves, or 0.25.
+        Share or number of test rows. None means all rows but `train_size`, or 0.25.
     train_size : float, int or None, default=None
-        Share or number of training rows. If None, what `test_size` leaves.
+        Share or number of training rows. None means all rows but `test_size`.
     random_state : int, RandomState instance or None, default=None
         Pass an int for the same split at every call.
     stratify : {array-like, sparse} of shape (n, K) or (n,), default=None

@@ -35,7 +35,7 @@ class TunedThresholdsCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """Multi-label classifier with the thresholds that maximise F1 on held-out rows.
 
     A classifier predicts a label where its probability is at least 0.5, or its score at least 0.
-    For F1 that is rarely the best threshold: rare labels are then predicted too seldom. This
+    For F1 that is rarely the best threshold: rare labels are then predicted too rarely. This
     estimator scores every training row by cross-validation, finds the thresholds with the highest
     F1 on those scores, fits the classifier to all rows, and predicts with the thresholds.
 
@@ -45,15 +45,15 @@ class TunedThresholdsCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         Any multi-label classifier with ``predict_proba`` or ``decision_function``, whether it
         returns an array, a list of arrays as in scikit-learn or a sparse matrix.
     average : {"macro", "micro", "samples"}, default="macro"
-        The F1 to maximise: the mean over labels, of all pairs of a row and a label together, or
+        The F1 to maximise: the mean over labels, the F1 of all (row, label) pairs together, or
         the mean over rows.
     per_label : bool, default=False
         Whether each label gets a threshold of its own. One threshold for all labels is the safer
         choice if there are few rows. "samples" allows one threshold only.
     cv : int, splitter, iterable or "prefit", default=5
         How to hold rows out. An int is the number of folds of `MultiLabelStratifiedKFold`. Rows
-        that are held out more than once count more than once. "prefit" takes the fitted
-        `estimator` as it is; pass other rows to fit than it was fitted to.
+        that are held out more than once count more than once. "prefit" uses the fitted
+        `estimator` as it is; pass rows to `fit` that it was not fitted on.
     response_method : {"auto", "predict_proba", "decision_function"}, default="auto"
         What to apply the thresholds to. "auto" is ``predict_proba`` if the classifier has it.
     n_jobs : int or None, default=None
@@ -62,11 +62,11 @@ class TunedThresholdsCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     Attributes
     ----------
     best_thresholds_ : ndarray of shape (K,)
-        The threshold of every label. All are the same unless `per_label`, but labels without a
-        row are never predicted: their threshold is infinite.
+        The threshold of every label. All are equal unless `per_label`, except that labels
+        without a row have infinity: they are never predicted.
     best_score_ : float
-        F1 of the held-out rows with these thresholds. They were chosen for it, so it is slightly
-        higher than what to expect on new rows.
+        F1 of the held-out rows with these thresholds. They were chosen for it, so expect
+        slightly less on new rows.
     estimator_ : classifier
         The classifier, fitted to all rows.
     classes_, n_features_in_, feature_names_in_
@@ -83,8 +83,8 @@ class TunedThresholdsCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     two neighbouring scores. With `per_label` and ``average="micro"`` the thresholds together
     maximise the F1 of all pairs; labels that only lower it are never predicted.
 
-    The F1 is not weighted: `sample_weight` and other parameters of fit, split by rows, are for the
-    classifier alone.
+    The F1 is not weighted: `sample_weight` and other parameters of fit, split by rows, are passed
+    only to the classifier.
 
     Examples
     --------
@@ -139,10 +139,10 @@ class TunedThresholdsCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         Parameters
         ----------
         X : {array-like, sparse} of shape (n, p)
-            Training data, in any form that the classifier takes.
+            Training data, in any form that the classifier accepts.
         y : {array-like, sparse} of shape (n, K)
-            Indicator matrix of 0 and 1; or NaN where a label is unknown, if the classifier
-            takes it: such entries do not count in F1.
+            Indicator matrix of 0 and 1, with NaN for unknown labels if the classifier accepts
+            it. Unknown labels do not count in F1.
         **params : dict
             Parameters for the fit of the classifier, such as `sample_weight`, and `groups` for
             the splitter; with metadata routing enabled, what they request.
@@ -183,7 +183,7 @@ class TunedThresholdsCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         Parameters
         ----------
         X : {array-like, sparse} of shape (m, p)
-            Rows, in any form that the classifier takes.
+            Rows, in any form that the classifier accepts.
 
         Returns
         -------
@@ -202,7 +202,7 @@ class TunedThresholdsCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         Parameters
         ----------
         X : {array-like, sparse} of shape (m, p)
-            Rows, in any form that the classifier takes.
+            Rows, in any form that the classifier accepts.
 
         Returns
         -------
@@ -219,7 +219,7 @@ class TunedThresholdsCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         Parameters
         ----------
         X : {array-like, sparse} of shape (m, p)
-            Rows, in any form that the classifier takes.
+            Rows, in any form that the classifier accepts.
 
         Returns
         -------

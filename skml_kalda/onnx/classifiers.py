@@ -34,7 +34,7 @@ def set_classifier_types(operator: Any) -> None:
 
 
 def label_scores(classifier: Any, X: Node, op: Operators) -> list[Node]:
-    """Read the labels of `KaLDAClassifier` from their scores."""
+    """Predict the labels of `KaLDAClassifier` from their scores."""
     scores, op64 = classifier._scores, op.double()
     (slope, intercept), X = scores.sigmoids, op64.cast(X, np.float64)
     log_odds = op64("Add", op64("Mul", _score_sums(scores, X, op64), slope), intercept)
@@ -89,7 +89,7 @@ def _probability_table(classifier: Any) -> NDArray[Any]:
     if classifier._weight is not None:
         raise ValueError(
             f"{type(classifier).__name__} fitted with sample_weight has no ONNX form, because its "
-            "votes are not counts: fit it without."
+            "votes are not counts: fit it without sample_weight."
         )
     return np.tile(np.arange(classifier.k + 1) / classifier.k, (classifier._num_labels, 1))
 

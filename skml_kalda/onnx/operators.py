@@ -1,4 +1,4 @@
-"""Operators of ONNX, and how the graph of an estimator is made of them."""
+"""Operators of ONNX, and how they make up the graph of an estimator."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from skml_kalda._core.arrays import Array
 Node: TypeAlias = Any
 """An operator of skl2onnx, or the variable that enters the first one."""
 Build: TypeAlias = Callable[[Any, Node, "Operators"], list[Node]]
-"""From a fitted estimator and its input to the nodes of its outputs."""
+"""Maps operators, a fitted estimator and its input to the nodes of its outputs."""
 
 
 @dataclass(frozen=True)
 class Operators:
-    """Makes operators of one version, and their constants in one type."""
+    """Creates operators of one version, with constants of one type."""
 
     version: int
     dtype: Any
@@ -73,7 +73,7 @@ def convert(build: Build, scope: Any, operator: Any, container: Any) -> None:
 
 
 def check_known(name: str, value: Any, known: tuple[str, ...], estimator: Any) -> None:
-    """Refuse the value of a parameter that has no counterpart in ONNX."""
+    """Raise if the value of a parameter has no counterpart in ONNX."""
     if value not in known:
         raise ValueError(
             f"{name}={value!r} of {type(estimator).__name__} cannot be converted to ONNX: use one "
@@ -82,5 +82,5 @@ def check_known(name: str, value: Any, known: tuple[str, ...], estimator: Any) -
 
 
 def dense(rows: Any) -> Array:
-    """Return rows as a dense array, which is what a model can hold."""
+    """Return rows as a dense array, because a model can hold no other."""
     return np.asarray(rows.toarray() if sparse.issparse(rows) else rows, dtype=np.float64)

@@ -27,7 +27,7 @@ def set_reducer_types(operator: Any) -> None:
 
 
 def linear(reducer: Any, X: Node, op: Operators) -> list[Node]:
-    """Project rows about the mean, which costs no digits where it is large."""
+    """Project rows about the mean, so that a large mean costs no digits."""
     return [op("MatMul", op("Sub", X, reducer.mean_), reducer.components_.T)]
 
 

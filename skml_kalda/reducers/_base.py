@@ -151,7 +151,7 @@ class BaseReducer(SupervisedReducer):
         return p - 1
 
     def _number_of_components(self, default: int, limit: int, reason: str) -> int:
-        """Check `n_components` against what the method can give."""
+        """Check `n_components` against the number of directions that the method has."""
         default = self._reducing(default)
         return number_of_components(type(self).__name__, self.n_components, default, limit, reason)
 
@@ -200,7 +200,7 @@ def chosen_ridge(name: str, ridge: float | Literal["auto"], scatter: Scatter) ->
 
 
 def warn_unregularised(name: str, parameter: str, scatter: Scatter) -> None:
-    """Warn of a fit without regularisation on too few rows for its features."""
+    """Warn about a fit without regularisation on too few rows for the number of features."""
     n, p = scatter.n_samples, scatter.n_features
     if n < 3 * p:
         advise(

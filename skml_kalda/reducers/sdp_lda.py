@@ -27,7 +27,7 @@ class SDPLDA(ScatterDifferenceReducer):
         Number of directions, at most the rank of the centred data. None means the number of
         non-empty classes minus one, or that rank if smaller.
     ridge : float or "auto", default="auto"
-        What is added to the diagonal of :math:`S_w`, as a multiple of the mean eigenvalue of
+        Added to the diagonal of :math:`S_w`, as a multiple of the mean eigenvalue of
         :math:`S_t`. With fewer rows than features :math:`S_w` is singular, and
         :math:`\lambda_1` would be infinite without a ridge.
         "auto" chooses the value for which a ridge regression of the labels on the features is

@@ -202,7 +202,7 @@ def test_wrong_parameters_are_named(parameters, message):
 
 def test_a_later_batch_must_have_the_classes_of_the_first():
     model = KaLDAClassifier(**LINEAR).partial_fit(X[:30], np.arange(30) % 2)
-    with pytest.raises(ValueError, match=r"not there before: \[2\]. Pass all of them as classes"):
+    with pytest.raises(ValueError, match=r"y has new classes: \[2\]\. Pass all classes"):
         model.partial_fit(X[30:], np.arange(30) % 3)
     with pytest.raises(ValueError, match="y has 4 label columns in this batch"):
         model.partial_fit(X[30:], Y[30:])

@@ -18,8 +18,8 @@ from skml_kalda import KaLDAClassifier
 from skml_kalda._core.scatter import MomentScatter
 from skml_kalda._core.scores.leave_one_out import RidgePath
 from skml_kalda._core.scores.thresholds import best_thresholds, without_unknown
+from skml_kalda.classifiers._labelled_rows import Rows
 from skml_kalda.classifiers._scores import _calibrated
-from skml_kalda.classifiers._spaces import Rows
 from tests.classifiers.conftest import smooth_data
 
 NAMES = ["sea", "sun", "sky"]

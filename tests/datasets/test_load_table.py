@@ -125,7 +125,7 @@ WRONG = {
     "x,l,m\n1,0,1\ninf,0,1\n": "line 3: column 'x': inf is not finite",
     'x,n,l,m\n1,"a\nb",0,1\n2,c,0,2\n': "line 4: label 'm': '2' is neither 0 nor 1",
     "l,m\n1,0\n": "every column is a label: no feature is left",
-    "x,l1,m\n1,0,1\n": "no column is called 'l', as labels asks; did you mean 'l1'? (columns: x,",
+    "x,l1,m\n1,0,1\n": "labels names 'l', which is not a column; did you mean 'l1'? (columns: x,",
 }
 
 
@@ -191,8 +191,11 @@ def test_files_of_the_extreme_classification_repository(tmp_path):
     [
         (b"3 6 4\n0 0:1\n1 1:1\n", "the first line says 3 rows, and 2 follow"),
         (b"2 6 4\n0 0:1\n7 1:1\n", "label 7 is not one of the 4"),
-        (b"2 6 4\n0 0:1\n1 1:one\n", "line 3: no row of labels and feature:value pairs: '1 1:one'"),
-        (b"1,2 1:1\nx 1:1\n", "line 2: no row of labels"),
+        (
+            b"2 6 4\n0 0:1\n1 1:one\n",
+            "line 3: not a row of labels and feature:value pairs: '1 1:",
+        ),
+        (b"1,2 1:1\nx 1:1\n", "line 2: not a row of labels"),
         (b"2 3 4\n 0:1\n 1:1\n", "no row has a label"),
     ],
 )

@@ -210,7 +210,7 @@ def test_directions_that_are_not_there_are_refused(components, frames):
     [
         ({"shown": ["storm"]}, "shown='storm' is neither a number of labels nor.* sea, sun, sand"),
         ({"shown": -1}, "shown=-1 is neither"),
-        ({"colors": ["red"]}, "4 labels are to be shown in 1 colors: pass more colors"),
+        ({"colors": ["red"]}, "4 labels to show need as many colors, but colors has 1: "),
         ({"label_names": ["sea"]}, "label_names has 1 names, but y has 4 labels"),
     ],
 )

@@ -1,4 +1,4 @@
-"""The features of a kernel at landmarks, and the moments of them that add up."""
+"""The features of a kernel at landmarks, and their moments, which can be added up."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _NUMBERS, _ROWS = 2**20, 2048
 class KernelFeatures:
     """φ(x) = k(x) W: k(x) the kernel values of x with the landmarks, W = K^(-½) on its range.
 
-    K are the kernel values of the landmarks with one another. The features are sorted by
+    K holds the kernel values of the landmarks with one another. The features are sorted by
     descending eigenvalue of K and have fixed signs.
     """
 
@@ -74,7 +74,7 @@ class KernelFeatures:
 
     def scatter(self, X: Any, labels: Any, weight: Array) -> MomentScatter:
         """Add up the kernel values of rows, block by block; see `of_features`."""
-        with np.errstate(over="ignore", invalid="ignore"):  # checked when solved
+        with np.errstate(over="ignore", invalid="ignore"):  # checked before solving
             return MomentScatter.of_blocks(
                 (self._coordinates(X[rows]), labels[rows], weight[rows]) for rows in self._blocks(X)
             )

@@ -17,7 +17,7 @@ from skml_kalda._core.kernels.values import float_rows
 
 LandmarkChoice: TypeAlias = Literal["kmeans", "random"]
 
-# Rows drawn for each centre that k-means looks for, and its steps: landmarks need to be well
+# Rows drawn for each centre of k-means, and the number of its steps: landmarks need to be well
 # spread, not converged.
 _ROWS_PER_CENTRE = 10
 _STEPS = 5
@@ -81,21 +81,18 @@ def _centres(X: Array, weight: Array, n: int, rng: np.random.RandomState) -> Arr
     if len(distinct) <= n:
         return distinct
     means = KMeans(n, n_init=1, max_iter=_STEPS, tol=0, random_state=rng)
-    centres: Array = means.fit(distinct, sample_weight=np.bincount(of, weight)).cluster_centers_
-    return centres
+    return np.asarray(means.fit(distinct, sample_weight=np.bincount(of, weight)).cluster_centers_)
 
 
 def _medoids(X: Any, weight: Array, n: int, rng: np.random.RandomState) -> NDArray[np.intp]:
     """Return the indices of the sparse rows that are nearest to a centre."""
     points = _leading_directions(X, rng)
     nearest = pairwise_distances_argmin(_centres(points, weight, n, rng), points)
-    medoids: NDArray[np.intp] = np.unique(nearest)
-    return medoids
+    return np.asarray(np.unique(nearest))
 
 
 def _leading_directions(X: Any, rng: np.random.RandomState) -> Array:
     """Return sparse rows in few dimensions that keep most of their distances."""
     rows = float_rows(X, as_sparse=True)
     left, values, _ = randomized_svd(rows, min(_DIRECTIONS, *rows.shape), random_state=rng)
-    points: Array = left * values
-    return points
+    return np.asarray(left * values)

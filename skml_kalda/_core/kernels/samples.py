@@ -27,7 +27,12 @@ class RowSample:
     """The data of the rows, such as X and y: arrays or CSR with one row for each key."""
 
     @classmethod
-    def of(cls, size: int, columns: Sequence[Any], rng: np.random.Generator) -> RowSample:
+    def of(
+        cls,
+        size: int,
+        columns: Sequence[Any],
+        rng: np.random.Generator | np.random.RandomState,
+    ) -> RowSample:
         """Draw from some rows."""
         return cls(size, rng.random(columns[0].shape[0]), tuple(columns))._smallest()
 

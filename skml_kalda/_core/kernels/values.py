@@ -109,7 +109,7 @@ class LandmarkKernel:
         )
 
     def of_landmarks(self, X: Any = None) -> Array:
-        """Return the kernel values of the landmarks, shape (m, m); X is for precomputed ones."""
+        """Return the kernel values of the landmarks, (m, m); only a precomputed kernel needs X."""
         return self(X[self.landmarks] if self.kernel == "precomputed" else self.landmarks)
 
 
@@ -158,8 +158,7 @@ def _origin(rows: Any) -> Array:
     Such a column has no large offset: its mean is at most of the size of its spread.
     """
     if not sparse.issparse(rows):
-        mean: Array = rows[0] + (rows - rows[0]).mean(axis=0)
-        return mean
+        return np.asarray(rows[0] + (rows - rows[0]).mean(axis=0))
     full = np.bincount(rows.indices, minlength=rows.shape[1]) == rows.shape[0]
     return np.where(full, np.asarray(rows.mean(axis=0)).ravel(), 0)
 
@@ -191,7 +190,7 @@ def has_gamma(kernel: Any) -> bool:
 
 
 def median_gamma(kernel: Any, X: Any, weight: Array, rng: np.random.RandomState) -> float | None:
-    """Return one over the median distance that the kernel depends on; None if on none."""
+    """Return one over the median distance; None if the kernel does not depend on distances."""
     if kernel not in _TRANSLATION_INVARIANT:
         return None
     drawn = np.flatnonzero(weight)

@@ -89,7 +89,7 @@ class Scatter(metaclass=ABCMeta):
     @cached_property
     def varying(self) -> NDArray[np.bool_]:
         """Which features differ by more than the rounding of their mean, shape (p,)."""
-        return self.diagonal > 1e-28 * self.weight * self.mean**2
+        return exceeds_rounding(self.diagonal, self.weight, self.mean)
 
     @property
     def is_constant(self) -> bool:
@@ -185,6 +185,45 @@ class Scatter(metaclass=ABCMeta):
 def label_moments(labels: Any, weight: Array, mean: Array) -> tuple[int, float, Array, Array]:
     """Return the first fields of `Scatter`."""
     return len(weight), float(weight.sum()), mean, labels.T @ weight
+
+
+def exceeds_rounding(squares: Array, weight: float, mean: Array) -> NDArray[np.bool_]:
+    """Whether Σ w_i (x_i − m)² is more than the rounding of the mean of a feature makes it."""
+    return squares > 1e-28 * weight * mean**2
+
+
+def widened(sums: Array, n_classes: int, positions: NDArray[Any]) -> Array:
+    """Put column j of sums by label at ``positions[j]`` among `n_classes`; the others are zero."""
+    wide = np.zeros((*sums.shape[:-1], n_classes))
+    wide[..., positions] = sums
+    return wide
+
+
+class Merged(NamedTuple):
+    """The first moments of the rows of two statistics (Chan, Golub & LeVeque 1983)."""
+
+    moments: dict[str, Any]
+    """The fields `weight`, `mean`, `label_weight` and `cross` of the sum."""
+    factor: float
+    apart: Array
+    """Second moments about the mean grow by `factor` times `apart` `apart`ᵀ."""
+
+
+def merged(a: Any, b: Any) -> Merged:
+    """Merge the first moments of two statistics of the same features and labels."""
+    weight = a.weight + b.weight
+    share = b.weight / weight if weight else 0.0
+    apart = b.mean - a.mean
+    cross = a.cross + b.cross
+    cross -= np.outer(share * apart, a.label_weight)
+    cross += np.outer((1 - share) * apart, b.label_weight)
+    moments = {
+        "weight": weight,
+        "mean": a.mean + share * apart,
+        "label_weight": a.label_weight + b.label_weight,
+        "cross": cross,
+    }
+    return Merged(moments, a.weight * share, apart)
 
 
 def label_gram(labels: Any, weight: Array) -> Array:

@@ -13,7 +13,14 @@ from numpy.typing import NDArray
 from scipy import linalg, sparse
 
 from skml_kalda._core.arrays import Array, row_blocks
-from skml_kalda._core.scatter.base import Spectrum, filling, label_gram, label_moments
+from skml_kalda._core.scatter.base import (
+    Spectrum,
+    filling,
+    label_gram,
+    label_moments,
+    merged,
+    widened,
+)
 from skml_kalda._core.scatter.centred import CentredRows, weighted_mean
 from skml_kalda._core.scatter.memory import check_labels, check_memory
 from skml_kalda._core.scatter.spectral import SpectralScatter, cholesky_solve
@@ -74,22 +81,13 @@ class MomentScatter(SpectralScatter):
         return cls(*head, rows.cross(labels), label_gram(labels, weight), rows.total())
 
     def __add__(self, other: MomentScatter) -> MomentScatter:
-        """Pairwise update of the moments (Chan, Golub & LeVeque 1983)."""
-        weight = self.weight + other.weight
-        share = other.weight / weight if weight else 0.0
-        apart = other.mean - self.mean
-        cross = self.cross + other.cross
-        cross -= np.outer(share * apart, self.label_weight)
-        cross += np.outer((1 - share) * apart, other.label_weight)
+        moments, factor, apart = merged(self, other)
         return replace(
             self,
+            **moments,
             n_samples=self.n_samples + other.n_samples,
-            weight=weight,
-            mean=self.mean + share * apart,
-            label_weight=self.label_weight + other.label_weight,
-            cross=cross,
             gram=self.gram + other.gram,
-            total=self.total + other.total + (self.weight * share) * np.outer(apart, apart),
+            total=self.total + other.total + factor * np.outer(apart, apart),
         )
 
     @cached_property
@@ -159,10 +157,11 @@ class MomentScatter(SpectralScatter):
 
     def widen(self, n_classes: int, positions: NDArray[Any]) -> MomentScatter:
         """Put label column j at ``positions[j]`` among `n_classes`; the others are empty."""
-        label_weight = np.zeros(n_classes)
-        cross = np.zeros((self.n_features, n_classes))
         gram = np.zeros((n_classes, n_classes))
-        label_weight[positions] = self.label_weight
-        cross[:, positions] = self.cross
         gram[np.ix_(positions, positions)] = self.gram
-        return replace(self, label_weight=label_weight, cross=cross, gram=gram)
+        return replace(
+            self,
+            label_weight=widened(self.label_weight, n_classes, positions),
+            cross=widened(self.cross, n_classes, positions),
+            gram=gram,
+        )

@@ -11,9 +11,9 @@ from scipy.special import expit, log_softmax, logit
 
 from skml_kalda._core.arrays import Array
 
-# Weight of the sigmoid of all labels in that of a single label, about as that of so many rows.
+# How much the sigmoid of all labels counts in that of a single label: about as this many rows.
 _FIRMNESS = 3.0
-# Keeps the sigmoid of all labels finite where scores separate them.
+# Keeps the sigmoid of all labels finite where the scores separate the rows perfectly.
 _LOOSENESS = 1e-3
 _STEPS = 50
 # Largest slope.
@@ -30,7 +30,7 @@ class Sigmoids(NamedTuple):
 def label_sigmoids(
     scores: Array, Y: Array, weight: Array, unknown: Array | None = None
 ) -> Sigmoids:
-    """Fit a sigmoid to the scores of each label.
+    """Fit a sigmoid to the out-of-sample scores of each label.
 
     Labels learn from one another: one sigmoid is fitted to all of them together, on scores in
     units of the standard deviation of their label, and each label then departs from it as far
@@ -39,7 +39,7 @@ def label_sigmoids(
     Parameters
     ----------
     scores : array of shape (n, K)
-        Scores of rows that had no part in them.
+        Scores of rows by fits without them.
     Y : array of shape (n, K)
         Labels 0 and 1.
     weight : array of shape (n,)
@@ -59,12 +59,12 @@ def label_sigmoids(
 
 
 class _Rows(NamedTuple):
-    """What logistic regressions are fitted to; all broadcast to the shape of x."""
+    """The data of logistic regressions; every field broadcasts to the shape of x."""
 
     x: Array
     y: Array
     offset: Array
-    """Log-odds where slope and shift are zero."""
+    """Log-odds if slope and shift are zero."""
     weight: Array
 
     def pooled(self) -> _Rows:
@@ -115,7 +115,7 @@ def softmax_slope(scores: Array, classes: NDArray[np.intp], weight: Array) -> fl
     Parameters
     ----------
     scores : array of shape (n, K)
-        Scores of rows that had no part in them.
+        Scores of rows by fits without them.
     classes : array of shape (n,)
         Column of the class of each row.
     weight : array of shape (n,)

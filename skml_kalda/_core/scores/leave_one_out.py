@@ -21,7 +21,7 @@ from skml_kalda._core.symmetric import positive_eigenpairs
 
 @dataclass(frozen=True)
 class RidgePath:
-    """Ridge regressions of the labels on the features, the mean not shrunk."""
+    """Ridge regressions of the labels on the features; the mean is not shrunk."""
 
     weight: float
     """Σ w_i."""
@@ -38,7 +38,7 @@ class RidgePath:
 
     @classmethod
     def of(cls, scatter: MomentScatter) -> RidgePath:
-        """Decompose the scatter of rows that count once each, labels b_i = y_i."""
+        """Decompose the scatter of rows that count once each, with labels b_i = y_i."""
         # With a ridge, rounding errors in the smallest eigenvalues make no difference.
         values, basis = positive_eigenpairs(scatter.total, eigh=np.linalg.eigh)
         return cls(

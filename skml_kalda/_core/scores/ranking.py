@@ -37,9 +37,9 @@ def ranked_gain(Y: sparse.csr_array, scores: Any, discount: Array) -> Array:
 
 
 def covering_rank(Y: sparse.csr_array, scores: Any) -> NDArray[np.intp]:
-    """Return the rank of the lowest true label of each row, below all labels of equal score.
+    """Return the rank of the lowest true label of each row; it is last among equal scores.
 
-    Zero for rows without labels. The parameters are those of `ranked_gain`.
+    The rank is zero for rows without labels. The parameters are those of `ranked_gain`.
     """
     rows, labels = Y.nonzero()
     lowest = np.full(Y.shape[0], np.inf)
@@ -64,7 +64,7 @@ def top_scores(scores: Any, n: int) -> tuple[NDArray[np.intp], NDArray[Any]]:
     Returns
     -------
     labels : ndarray of shape (m, n)
-        Their columns. Of equal scores the lowest column comes first.
+        Their columns. Among equal scores the lowest column comes first.
     scores : ndarray of shape (m, n)
         Their scores.
     """
@@ -84,7 +84,7 @@ def _dense_top(scores: NDArray[Any], n: int) -> tuple[NDArray[Any], ...]:
 
 
 def _stored_top(scores: sparse.csr_array, n: int) -> tuple[NDArray[Any], ...]:
-    """Return the stored entries, and the first n labels of each row, which zeros are taken from."""
+    """Return the stored entries, and the first n labels of each row, in case zeros are needed."""
     m = scores.shape[0]
     entries = scores.tocoo()
     rows = np.concatenate([entries.row, np.repeat(np.arange(m), n)])
@@ -97,7 +97,7 @@ def _stored_top(scores: sparse.csr_array, n: int) -> tuple[NDArray[Any], ...]:
 
 def entries(matrix: Any, rows: NDArray[np.intp], labels: NDArray[np.intp]) -> Array:
     """Return the entries of a matrix, dense or CSR, at some rows and columns."""
-    # SciPy returns another form for no entries.
+    # Without entries, SciPy returns an array of another shape.
     return matrix[rows, labels] if len(rows) else np.zeros(0)
 
 

@@ -43,7 +43,7 @@ def label_scores(
     if method is None:
         raise ValueError(
             f"{type(estimator).__name__} has no {' or '.join(methods)}, so its labels have no "
-            "scores: pass a classifier that has."
+            "scores: pass a classifier that has one of them."
         )
     response = method(X)
     if isinstance(response, list):

@@ -37,9 +37,9 @@ def best_thresholds(
     -------
     ndarray of shape (K,)
         Predict label k where ``scores[:, k] >= thresholds[k]``. A threshold lies midway between
-        two neighbouring scores. It is the lowest score where everything is best predicted, and
-        infinite where nothing is: for every label without a positive row, and for labels that
-        only lower the micro F1.
+        two neighbouring scores. It is the lowest score if predicting every row is best, and
+        infinite if predicting no row is: for every label without a positive row, and for labels
+        that only lower the micro F1.
 
     Raises
     ------
@@ -51,7 +51,7 @@ def best_thresholds(
     The search is exact. F1 changes at the distinct scores only, so each label is sorted once and
     its hits are counted by cumulative sums, O(nK log(nK)) altogether. The K thresholds that
     together maximise micro F1, a ratio of sums over labels, are found by Dinkelbach's method.
-    Of equally good thresholds the highest is taken.
+    Among equally good thresholds the highest is chosen.
 
     Examples
     --------
@@ -98,7 +98,7 @@ def best_threshold_of_cells(cells: Iterable[Cells]) -> float:
     """Return the one threshold on the scores of all labels that maximises macro F1.
 
     It is the threshold of `best_thresholds` for labels whose scores take few values, or are
-    mostly zero. Labels without a row are left out; without any other, it is infinite.
+    mostly zero. Labels without a row are left out; if none remains, the threshold is infinite.
     """
     occupied = (Cells(*(part[each.rows > 0] for part in each)) for each in cells)
     curves = [_curve(*each) for each in occupied if each.hits.any()]
@@ -128,7 +128,7 @@ class _Curve(NamedTuple):
     """How many rows are predicted."""
 
     def f1(self) -> NDArray[np.float64]:
-        """F1 of the label at each threshold; the last one finds every row that has it."""
+        """F1 of the label at each threshold; the last one predicts every row."""
         return 2 * self.hits / (self.hits[-1] + self.predicted)
 
 

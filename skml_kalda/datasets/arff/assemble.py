@@ -18,7 +18,7 @@ class FeatureMap:
 
     def __init__(self, layout: Layout) -> None:
         self.first = np.full(len(layout.attributes), -1)
-        """The first column of each attribute, -1 if it is no feature."""
+        """The first column of each attribute, -1 if it is not a feature."""
         self.width = np.ones(len(layout.attributes), np.int64)
         self.one_hot = np.zeros(len(layout.attributes), bool)
         self.names: list[str] = []
@@ -124,7 +124,7 @@ def _with_omitted(entries: Entries, columns: Columns, features: FeatureMap) -> E
 
 
 def _spread(row: Any, column: Any, value: Any, features: FeatureMap) -> tuple[Any, Any, Any]:
-    """Turn the categories of one-hot features into columns, a missing one into NaN in each."""
+    """Turn the categories of one-hot features into columns; a missing value is NaN in each."""
     one_hot = features.one_hot[column]
     missing = one_hot & np.isnan(value)
     here = features.first[column] + np.where(one_hot & ~missing, value, 0).astype(np.int64)

@@ -96,7 +96,7 @@ def _indices(tokens: Tokens, key: Ints, n_attributes: int) -> Ints | None:
 
 
 def _followers() -> NDArray[np.int8]:
-    """Return for each pair of delimiters 1 if no word may stand between, 2 if one must, else 0."""
+    """Return for pairs of delimiters 1 if no word is between, 2 if one is, 0 if not allowed."""
     follows = np.zeros((256, 256), np.int8)
     for pair in (b"\n{", b"{}", b"}\n"):
         follows[tuple(pair)] = 1

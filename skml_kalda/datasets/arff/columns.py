@@ -174,7 +174,7 @@ def _number(name: str, text: str | None) -> float:
     if text is None:
         return np.nan
     try:
-        # float() also reads "1_000" and the digits of other scripts, which ARFF does not know.
+        # float() also reads "1_000" and the digits of other scripts, which are not ARFF.
         if "_" in text or not text.isascii():
             raise ValueError
         return float(text)

@@ -63,7 +63,7 @@ class Layout:
 
 
 def _are_zero_one(categories: Iterable[str]) -> bool:
-    """Whether the categories are numbers as they stand. Those of a numeric attribute are none."""
+    """Whether the categories are 0 and 1; also true for none, as of a numeric attribute."""
     return {"0", "1"}.issuperset(categories)
 
 

@@ -43,7 +43,7 @@ def load_arff(
         The file.
     labels : path-like, list of str, int or None, default=None
         Which attributes are the labels: a Mulan XML file, their names, or their number (n for the
-        first n, -n for the last n, as in MEKA). None takes the XML file of the same name beside the
+        first n, -n for the last n, as in MEKA). None means the XML file of the same name beside the
         file, else the ``-C`` of the relation, else the only nominal attribute as class (or the last
         attribute if it is nominal and called "class").
     sparse_labels : bool, default=False
@@ -84,9 +84,9 @@ def load_arff(
     becomes a column ``name=category`` for each of them; more than 1000 are an error.
 
     A nominal or string feature that has nearly as many different values as rows identifies the rows
-    and does not describe them. It is left out with a warning. Nearly as many are 90 %, counted in
-    the rows where the value is known, if there are at least 10 of these; in a long file the first
-    100,000 rows decide.
+    and does not describe them. It is left out with a warning. "Nearly" means 90 % of the rows in
+    which the value is known, if there are at least 10 of these; in a long file the first 100,000
+    rows decide.
 
     In sparse ARFF a nominal value that is left out is the first category, not zero.
     ``integer`` attributes are read as numbers, as Weka does: 1.5 stays 1.5.

@@ -42,7 +42,7 @@ class Tokens(NamedTuple):
 
     text: NDArray[np.uint8]
     at: Ints
-    """The positions of the bytes that are no digits."""
+    """The positions of the bytes that are not digits."""
     kind: NDArray[np.uint8]
     """The bytes at these positions."""
     delimiter: Ints
@@ -69,7 +69,7 @@ class Tokens(NamedTuple):
     ) -> NDArray[np.float64] | None:
         """Return the tokens, by default all, as numbers, NaN for ``?``.
 
-        Return None if a `wanted` token, by default any, is no number.
+        Return None if a `wanted` token, by default any, is not a number.
         """
         plain, negative, point, whole, end, fraction = self._decimals(token)
         value = _digits(self.text, point, whole * plain)
@@ -106,7 +106,7 @@ class Tokens(NamedTuple):
     def _mend(
         self, value: NDArray[np.float64], token: Ints, where: Ints
     ) -> NDArray[np.float64] | None:
-        """Convert the tokens that are no short decimals, which is slower."""
+        """Convert the tokens that are not short decimals, which is slower."""
         missing = self.lengths(token) == 1
         missing &= self.text[self.starts(token)] == _MISSING
         value[where[missing]] = np.nan

@@ -40,7 +40,7 @@ def line_of(path: Path, row: int) -> int | None:
     separator, _ = _header(path)
     with opener(path)(path, "rt", encoding="utf-8-sig", newline="") as stream:
         records: Any = csv.reader(stream, delimiter=separator, skipinitialspace=True)
-        # Empty lines are no rows, and a quoted field may go over several lines.
+        # Empty lines are not rows, and a quoted field may span several lines.
         lines = (records.line_num for record in records if record)
         return next(islice(lines, row + 1, None), None)
 
@@ -54,7 +54,7 @@ def _parquet(path: Path) -> pd.DataFrame:
     except (ValueError, OSError) as error:
         if isinstance(error, FileNotFoundError | PermissionError | IsADirectoryError):
             raise
-        raise TableError(f"this is no Parquet file ({error})", path=path) from error
+        raise TableError(f"this is not a Parquet file ({error})", path=path) from error
 
 
 def _delimited(path: Path) -> pd.DataFrame:
@@ -77,7 +77,7 @@ def _delimited(path: Path) -> pd.DataFrame:
         reason = f"{line[2]} fields, but the header has {len(header)}"
         raise TableError(reason, path=path, line=int(line[1])) from error
     except UnicodeDecodeError as error:
-        raise TableError(f"this is no text in UTF-8 ({error.reason})", path=path) from error
+        raise TableError(f"this is not UTF-8 text ({error.reason})", path=path) from error
     # A row with too few fields has been filled up.
     if frame.iloc[:, -1].isna().any() and (short := _uneven(path, separator, len(header))):
         raise short

@@ -49,7 +49,7 @@ def _counted(names: Sequence[str], n_labels: int, path: Path) -> list[int]:
 
 
 def _named(names: Sequence[str], labels: str | Sequence[str], path: Path) -> list[int]:
-    # A name with a comma in it can be given as a list, or by itself.
+    # A name that contains a comma can be given in a list, or alone.
     whole = isinstance(labels, str) and labels in names
     patterns = [str(labels)] if whole else _patterns(labels)
     return list(dict.fromkeys(i for each in patterns for i in _matches(names, each, path)))
@@ -65,6 +65,7 @@ def _matches(names: Sequence[str], pattern: str, path: Path) -> list[int]:
     found = [i for i, name in enumerate(names) if fnmatchcase(name, pattern)]
     if not found:
         shown = ", ".join(names[:10]) + (", ..." if len(names) > 10 else "")
-        reason = f"no column is called {pattern!r}, as labels asks{did_you_mean(pattern, names)}"
+        reason = f"labels names {pattern!r}, which is not a column"
+        reason += did_you_mean(pattern, names)
         raise TableError(f"{reason} (columns: {shown})", path=path)
     return found

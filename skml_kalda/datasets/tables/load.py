@@ -36,13 +36,13 @@ def load_table(
     Parameters
     ----------
     path : path-like
-        The file; its suffix tells what it is. ``.arff``, ``.csv``, ``.tsv`` and the suffixes of
+        The file; its suffix tells its kind. ``.arff``, ``.csv``, ``.tsv`` and the suffixes of
         svmlight files may be followed by ``.gz``, ``.bz2`` or ``.xz``.
     labels : str, list of str, int or None, default=None
         Which columns are labels: names ("a,b" or a list), patterns ("label_*"), or a number, n for
-        the first n and -n for the last n. An ARFF file may have a Mulan XML file instead, and
-        says which by itself if None. svmlight files and NumPy archives with features and labels
-        need none.
+        the first n and -n for the last n. For an ARFF file it may also be a Mulan XML file, and
+        None means what the file itself says. svmlight files and NumPy archives with features
+        and labels need None.
     nominal : {"onehot", "drop"}, default="onehot"
         Whether columns of words become a column for each word, or are left out.
     ignore : sequence of str, default=()
@@ -109,7 +109,7 @@ def load_table(
     suffix = Path(uncompressed_name(path)).suffix.lower()
     if suffix not in SUFFIXES:
         known = ", ".join(SUFFIXES)
-        raise TableError(f"the kind of file is told by its suffix: one of {known}", path=path)
+        raise TableError(f"the suffix must tell the kind of file: one of {known}", path=path)
     if not path.is_file():
         raise FileNotFoundError(f"there is no file {path}")
     if suffix == ".arff":

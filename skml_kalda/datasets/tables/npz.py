@@ -22,7 +22,7 @@ def read_npz(path: Path, labels: Labels) -> tuple[Any, Any, list[str]]:
         with np.load(path, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
     except (ValueError, zipfile.BadZipFile, EOFError) as error:
-        raise TableError(f"this is no archive of plain arrays ({error})", path=path) from error
+        raise TableError(f"this is not an archive of plain arrays ({error})", path=path) from error
     if "format" in arrays:
         return _divided(sparse.csr_matrix(sparse.load_npz(path)), labels, path)
     X = _one_of(arrays, _FEATURES, "features", path)

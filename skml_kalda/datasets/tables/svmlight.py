@@ -70,10 +70,10 @@ def _target(path: Path, labels: list[tuple[float, ...]], n_labels: int | None) -
 
 
 def _located(path: Path, body: bytes, first_line: int, reason: str) -> TableError:
-    """Return an error with the line of the first row that is none."""
+    """Return an error with the line of the first row that cannot be read."""
     for line, row in enumerate(body.splitlines(), start=first_line):
         if not _ROW.fullmatch(row):
             shown = row[:60].decode("utf-8", "replace")
-            reason = f"no row of labels and feature:value pairs: {shown!r}"
+            reason = f"not a row of labels and feature:value pairs: {shown!r}"
             return TableError(reason, path=path, line=line)
     return TableError(reason, path=path)

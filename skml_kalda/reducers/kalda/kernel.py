@@ -48,17 +48,17 @@ class KernelKaLDA(KernelTransformer, SupervisedReducer):
     ----------
     n_components : int, default=None
         Number of functions. None means the number of non-empty classes, minus one if every row
-        has the same number of labels, or if labels count.
+        has the same number of labels or ``weights="labels"``.
     kernel : str or callable, default="rbf"
         A kernel of :func:`sklearn.metrics.pairwise.pairwise_kernels`, or "precomputed". For
-        text of many rare words take "cosine"; `KernelKaLDACV` can choose.
+        text of many rare words use "cosine"; `KernelKaLDACV` can choose.
     gamma : "median", float or None, default="median"
         Parameter of the kernel, if it has one: see `LandmarkFeatures`.
     landmarks : {"kmeans", "random"}, default="kmeans"
         How landmarks are chosen if there are more rows: centres of k-means, or rows drawn at
         random. See `LandmarkFeatures`.
     n_landmarks : int or "auto", default="auto"
-        Number of landmarks. "auto" takes all rows up to 1000 of them.
+        Number of landmarks. "auto" means all rows, but at most 1000 landmarks.
     constraint : {"none", "orthonormal"}, default="none"
         See `MultiLabelKaLDA`.
     weights : {"rows", "labels"}, default="rows"

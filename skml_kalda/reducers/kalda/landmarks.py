@@ -67,7 +67,7 @@ class KernelTransformer(StreamedTransformer):
         return choice.of(*(stacked(each) for each in zip(*parts, strict=True)))
 
     def _advise_on_units(self, X: Any) -> None:
-        # What a callable depends on is not known.
+        # It is not known what a callable depends on.
         if isinstance(self.kernel, str) and self.kernel != "precomputed" and not issparse(X):
             names = getattr(self, "feature_names_in_", None)
             advise_on_units(type(self).__name__, X.std(axis=0, dtype=np.float64), names)
@@ -97,7 +97,7 @@ class LandmarkFeatures(KernelTransformer):
     Parameters
     ----------
     n_landmarks : int or "auto", default="auto"
-        Number of landmarks. "auto" takes all rows up to 1000 of them.
+        Number of landmarks. "auto" means all rows, but at most 1000 landmarks.
     kernel : str or callable, default="rbf"
         A kernel of :func:`sklearn.metrics.pairwise.pairwise_kernels`, or "precomputed".
     gamma : "median", float or None, default="median"
@@ -255,7 +255,7 @@ class LandmarkFeatures(KernelTransformer):
         if not features.whitening.shape[1]:
             raise ValueError(
                 f"{type(self).__name__} finds no feature in X: the kernel values of its landmarks "
-                "are zero, about their mean if the kernel is linear."
+                "are zero (about their mean, if the kernel is linear)."
             )
         return {**results_of(features), "normalization_": features.whitening}
 

@@ -33,9 +33,9 @@ class MultiLabelKaLDA(BaseReducer):
     Parameters
     ----------
     n_components : int, default=None
-        Number of directions. None means the number of non-empty classes minus one, with
-        ``weights="rows"`` and rows of different numbers of labels the number of these classes,
-        or the rank of the data if that is smaller. ``constraint="orthonormal"`` allows more.
+        Number of directions. None means K - 1 for K non-empty classes, or K if
+        ``weights="rows"`` and rows differ in their number of labels; or the rank of the data
+        if that is smaller. ``constraint="orthonormal"`` allows more.
     constraint : {"orthonormal", "none"}, default="orthonormal"
         "orthonormal" is the paper's problem, solved by iteration. "none" drops
         :math:`G^T G = I`. The maximum then has a closed form: the axes of LDA, each weighted
@@ -80,7 +80,7 @@ class MultiLabelKaLDA(BaseReducer):
         The directions :math:`G^T`. They are uncorrelated on the training data, in order of
         descending variance, and signed so that the largest entry of each is positive.
     mean_ : ndarray of shape (n_features,)
-        Mean of the rows, each weighted by its number of labels if these count.
+        Mean of the rows, each weighted by its number of labels unless ``weights="rows"``.
     alignment_ : float
         Alignment of the kernel of the projected data with the kernel of the labels.
     explained_alignment_ratio_ : ndarray of shape (n_components,)
@@ -89,11 +89,11 @@ class MultiLabelKaLDA(BaseReducer):
     objective_ : float
         :math:`J` at the solution, including shrinkage.
     upper_bound_ : float
-        Upper bound of the objective over all :math:`G` with this many columns.
+        Upper bound on the objective over all :math:`G` with this many columns.
     eigenvalues_ : ndarray of shape (n_components,)
         Largest generalised eigenvalues of :math:`(S_b, S_t)`; `upper_bound_` is their norm.
-        If labels count, they lie between zero and one; if rows do, they are the variance of
-        the labels that each direction explains.
+        With ``weights="labels"`` they lie between zero and one; with "rows" they are the
+        variance of the labels that each direction explains.
     shrinkage_ : float
         The shrinkage used.
     objective_history_ : ndarray of shape (n_iter_ + 1,)

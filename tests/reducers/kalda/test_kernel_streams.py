@@ -70,7 +70,7 @@ def test_batches_are_all_rows_given_the_landmarks(landmarks, weights):
 
 @pytest.mark.parametrize("params", [{}, {"n_landmarks": "auto"}, {"landmarks": "random"}], ids=str)
 def test_few_rows_in_batches_are_a_fit(params):
-    """Before there are ten rows for each landmark nothing is settled."""
+    """Before there are ten rows for each landmark no landmark is chosen."""
     stream = streamed(kalda(**params), X[:190], Y[:190], 3)
     whole = kalda(**params).fit(X[:190], Y[:190])
     np.testing.assert_array_equal(stream.landmarks_, whole.landmarks_)

@@ -67,7 +67,7 @@ class Grid:
         scatter, project = embedded
         axes = (self.n_components, self.n_neighbors, self.shrinkage, self.threshold)
         scores = np.full([len(axis) for axis in axes], np.nan)
-        if not scatter.n_features:  # a kernel to which all rows are the same
+        if not scatter.n_features:  # a kernel for which all rows are equal
             return scores.ravel()
         G, blocks = self._directions(scatter)
         near, far = project(train.X, G), project(test.X, G)

@@ -45,11 +45,11 @@ class KernelKaLDACV(NeighborCV):
     shrinkages : sequence of floats in [0, 1], "auto" or None, default=(0.0, ..., 0.9)
         Shrinkages to try; see `KernelKaLDA`.
     n_neighbors : int, sequence of ints or None, default=None
-        Numbers of neighbours to try. None means 3, 5, 10, 20 and 30, as far as a fold has
-        training rows.
+        Numbers of neighbours to try. None means 3, 5, 10, 20 and 30, without those that exceed
+        the training rows of a fold.
     thresholds : float or sequence of floats in [0, 1), default=(0.1, 0.2, 0.3, 0.4, 0.5)
-        A label is predicted if more than this share of the neighbours carry it. Shares to
-        try. For a 1-D `y` there are none: the most frequent class is predicted.
+        Shares to try: a label is predicted if more than this share of the neighbours have it.
+        They are not used for a 1-D `y`, where the most frequent class is predicted.
     landmarks : {"kmeans", "random"}, default="kmeans"
         How landmarks are chosen; see `KernelKaLDA`.
     n_landmarks : int or "auto", default="auto"

@@ -33,11 +33,11 @@ class MultiLabelKaLDACV(NeighborCV):
     shrinkages : sequence of floats in [0, 1], "auto" or None, default=(0.0, ..., 0.9)
         Shrinkages to try; see `MultiLabelKaLDA`.
     n_neighbors : int, sequence of ints or None, default=None
-        Numbers of neighbours to try. None means 3, 5, 10, 20 and 30, as far as a fold has
-        training rows.
+        Numbers of neighbours to try. None means 3, 5, 10, 20 and 30, without those that exceed
+        the training rows of a fold.
     thresholds : float or sequence of floats in [0, 1), default=(0.1, 0.2, 0.3, 0.4, 0.5)
-        A label is predicted if more than this share of the neighbours carry it. Shares to
-        try. For a 1-D `y` there are none: the most frequent class is predicted.
+        Shares to try: a label is predicted if more than this share of the neighbours have it.
+        They are not used for a 1-D `y`, where the most frequent class is predicted.
     constraint : {"none", "orthonormal"}, default="none"
         See `MultiLabelKaLDA`. "orthonormal" has no closed form, so it solves for every
         shrinkage and number of components separately.

@@ -74,7 +74,7 @@ class NeighborScore:
     is_matrix: bool
 
     def __call__(self, true: Labels, shares: NDArray[Any], threshold: float) -> float:
-        """Score the labels of more than this share, or the most frequent class of each row."""
+        """Score the labels above this share, or the most frequent class of each row."""
         predicted = shares > threshold if self.is_matrix else _most_frequent(shares)
         known = OF_MATRICES if self.is_matrix else _OF_CLASSES
         if isinstance(self.scoring, str) and self.scoring in known:
