@@ -33,6 +33,8 @@ class Cell:
     parameters: Mapping[str, Any] = field(hash=False)
     max_rows: int = 0
     """Use only so many rows, drawn by the seed; 0 means all."""
+    train_rows: int = 0
+    """Training rows of a random split; 0 means folds."""
     tune: Mapping[str, Any] = field(default_factory=dict, hash=False)
     """How to choose the parameters in its grid and k; empty if nothing is tuned."""
     thresholds: int = 0

@@ -54,6 +54,7 @@ _ALLOWED = {
     "thresholds": settings.INNER_FOLDS,
     "classes": settings.whole(0),
     "max_rows": settings.ROWS,
+    "train_rows": settings.ROWS,
     "tune": settings.TABLE,
     "timeout": settings.SECONDS,
 }
@@ -97,6 +98,9 @@ class Plan:
         Use only the rows of the first so many classes; 0 means all.
     max_rows : dict
         By data set: the number of rows to draw at random if it has more.
+    train_rows : dict
+        By data set: the number of training rows of random splits, whose other rows are test rows;
+        there are as many splits as folds. Other data sets are cross-validated.
     tune : dict
         How a cross-validation inside every training fold chooses the parameters of each method
         and the k of the classifier "k-NN": the number of "folds", the "score" to maximise, the
@@ -125,6 +129,7 @@ class Plan:
     standardize: bool = True
     classes: int = 0
     max_rows: Mapping[str, int] = field(default_factory=dict)
+    train_rows: Mapping[str, int] = field(default_factory=dict)
     tune: Mapping[str, Any] = field(default_factory=dict)
     thresholds: int = 0
     stratified: bool = False
@@ -155,7 +160,7 @@ class Plan:
         check_name("kind of plan", self.kind, _KINDS)
         for name in set(self.data).intersection(manifest_names()):
             raise ValueError(f"data.{name}: there is a data set of this name; call it otherwise")
-        for name in (*self.datasets, *self.max_rows):
+        for name in (*self.datasets, *self.max_rows, *self.train_rows):
             check_name("data set", name, [*self.data, *manifest_names()])
         for name in (*self.methods, *self.parameters):
             estimator_of(name, self.parameters.get(name, {}))
@@ -217,6 +222,7 @@ class Plan:
                     seed=self.seed,
                     parameters=self._parameters(method),
                     max_rows=self.max_rows.get(dataset, 0),
+                    train_rows=self.train_rows.get(dataset, 0),
                     tune=tuning_of(self.tune, method),
                     thresholds=self.thresholds,
                     stratified=self.stratified,

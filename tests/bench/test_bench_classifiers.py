@@ -197,9 +197,9 @@ def test_the_lead_of_one_method_is_tested_over_the_folds():
     gaps = np.array([0.02, -0.01, 0.03, 0.01, 0.02])
     t = gaps.mean() / np.sqrt(gaps.var(ddof=1) * (1 / 5 + 1 / 4))
     p = 2 * (1 - stats.t.cdf(t, 4))
-    assert corrected_t_test(gaps, 5) == pytest.approx(p)
-    assert corrected_t_test(np.zeros(5), 5) == 1
-    assert corrected_t_test(np.full(5, 0.5), 5) == 0
+    assert corrected_t_test(gaps, 1 / 4) == pytest.approx(p)
+    assert corrected_t_test(np.zeros(5), 1 / 4) == 1
+    assert corrected_t_test(np.full(5, 0.5), 1 / 4) == 0
 
 
 def test_the_leader_is_the_best_mean_and_the_lead_is_paired(results):

@@ -66,16 +66,18 @@ def _against_none(results: Results, score: Score) -> Iterator[Block]:
     lines = []
     for name, part in found.groupby("dataset", sort=False):
         rows = part.set_index("method").reindex(methods)
-        lines.append([Entry(str(name)), *map(_difference, rows["difference"], rows["se"])])
+        sign = -1 if score.lower_is_better else 1
+        pairs = zip(rows["difference"], rows["se"], strict=True)
+        lines.append([Entry(str(name)), *(_difference(*pair, sign) for pair in pairs)])
     caption = (
         f"Against no reduction: difference in {score.title}, ± its standard error over the outer "
-        "folds; bold where it exceeds its standard error"
+        "folds; bold where the gain exceeds its standard error"
     )
     yield Grid(caption, ["data set", *map(label, methods)], lines)
 
 
-def _difference(value: float, error: float) -> Entry:
-    return Entry(f"{value:+.4f} ± {error:.4f}", best=bool(value > error))
+def _difference(value: float, error: float, sign: int) -> Entry:
+    return Entry(f"{value:+.4f} ± {error:.4f}", best=bool(sign * value > error))
 
 
 def _choices(results: Results) -> Grid:

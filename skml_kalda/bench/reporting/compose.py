@@ -113,6 +113,8 @@ def _setting(results: Results) -> str:
     if plan.kind != "scores":
         return f"{methods} on {sets}. Features {scale}. {counts}"
     folds = f"{plan.repeats} × {plan.folds}-fold cross-validation, seed {plan.seed}"
+    if set(plan.datasets) <= set(plan.train_rows):
+        folds = f"{plan.repeats * plan.folds} random splits, seed {plan.seed}"
     drawn = " The largest sets are random samples of their rows." if plan.max_rows else ""
     return f"{methods} on {sets}: {folds}; features {scale}. {counts}{drawn}"
 

@@ -11,6 +11,7 @@ from skml_kalda.bench.methods import ITSELF, label
 from skml_kalda.bench.reporting.comparison import comparison
 from skml_kalda.bench.reporting.costs import time_grids
 from skml_kalda.bench.reporting.document import Block, Entry, Grid, Heading, Text, capitalized
+from skml_kalda.bench.reporting.outside import outside_tables
 from skml_kalda.bench.reporting.published import SWAPPED
 from skml_kalda.bench.reporting.spread import spread_grids
 from skml_kalda.bench.reporting.tables import (
@@ -36,6 +37,7 @@ def score_tables(results: Results) -> Iterator[Block]:
 def _by_score(results: Results) -> Iterator[Block]:
     found = {score: table(results, score) for score in scores_in(results)}
     yield from _verdict(results)
+    yield from outside_tables(results)
     for classifier in classifiers_in(results):
         after = "" if classifier == ITSELF else f" with {classifier}"
         grids = {

@@ -9,6 +9,8 @@ from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
+from skml_kalda.bench.reporting.compact import compact
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -53,18 +55,11 @@ def svg(drawn: Figure, salt: str) -> str:
     stream = io.StringIO()
     with style(**{"svg.hashsalt": salt}):
         # Without a date, so that the same results give the same bytes.
-        drawn.savefig(stream, format="svg", dpi=150, facecolor="none", metadata={"Date": None})
-    # More digits than a hundredth of a point are invisible, and most of the bytes.
-    text = re.sub(r' d="[^"]*"', lambda path: _rounded(path[0]), stream.getvalue())
-    text = (
-        text[text.index("<svg") :].replace(INK, "currentColor").replace(PAPER, "var(--page, white)")
-    )
+        drawn.savefig(stream, format="svg", dpi=100, facecolor="none", metadata={"Date": None})
+    text = stream.getvalue()
+    text = compact(text[text.index("<svg") :], salt)
+    text = text.replace(INK, "currentColor").replace(PAPER, "var(--page, white)")
     return re.sub(r'<svg (.*?)width="[^"]*" height="[^"]*"', r"<svg \1", text, count=1, flags=re.S)
-
-
-def _rounded(path: str) -> str:
-    short = re.sub(r"-?\d+\.\d+", lambda number: f"{float(number[0]):.2f}", path)
-    return re.sub(r"\s+", " ", short)
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from scipy import stats
 
 from skml_kalda.bench.reporting.costs import ratio_text, time_ratios, with_candidates
 from skml_kalda.bench.reporting.document import Block, Entry, Grid, Text, capitalized
-from skml_kalda.bench.reporting.tables import main_scores, scores_in
+from skml_kalda.bench.reporting.tables import main_scores, scores_in, size_of
 from skml_kalda.bench.running.results import Results
 from skml_kalda.bench.scores import SCORES, Score
 
@@ -59,30 +59,40 @@ def leader(results: Results, score: Score) -> Lead | None:
     best, second = (sign * means.mean()).sort_values(ascending=False, kind="stable").index[:2]
     gaps = sign * (wide[best] - wide[second])
     p_values = [
-        corrected_t_test(part.to_numpy(), results.plan.folds)
-        for _, part in gaps.groupby(level="dataset", sort=False)
+        corrected_t_test(part.to_numpy(), _test_share(results, str(name)))
+        for name, part in gaps.groupby(level="dataset", sort=False)
         if part.mean() > 0
     ]
     lead = float(sign * (means[best] - means[second]).mean())
     return Lead(score, best, second, float(means[best].mean()), lead, p_values, len(means))
 
 
-def corrected_t_test(differences: Any, folds: int) -> float:
-    """Return the p-value of paired differences over the folds of a cross-validation.
+def _test_share(results: Results, name: str) -> float:
+    """Return the number of test rows of a split for each training row."""
+    train = results.plan.train_rows.get(name, 0)
+    if not train:
+        return 1 / (results.plan.folds - 1)
+    n: int = size_of(results, name)["rows"]
+    return (min(n, results.plan.max_rows.get(name, 0) or n) - train) / train
 
-    The variance is that of Nadeau and Bengio (2003): folds share training rows, so their scores
-    are not independent, and the usual t-test would find too many differences.
+
+def corrected_t_test(differences: Any, test_share: float) -> float:
+    """Return the p-value of paired differences over folds or random splits of the same rows.
+
+    The variance is that of Nadeau and Bengio (2003): splits share training rows, so their scores
+    are not independent, and the usual t-test would find too many differences. `test_share` is the
+    number of test rows for each training row.
 
     Examples
     --------
     >>> from skml_kalda.bench.reporting.summary import corrected_t_test
-    >>> round(corrected_t_test([0.02, 0.03, 0.01, 0.02, 0.02], 5), 3)
+    >>> round(corrected_t_test([0.02, 0.03, 0.01, 0.02, 0.02], 1 / 4), 3)
     0.014
     """
     gaps = np.asarray(differences, dtype=float)
     if len(gaps) < 2:
         return 1.0
-    error = gaps.std(ddof=1) * np.sqrt(1 / len(gaps) + 1 / (folds - 1))
+    error = gaps.std(ddof=1) * np.sqrt(1 / len(gaps) + test_share)
     if error == 0:
         return float(gaps.mean() == 0)
     return float(2 * stats.t.sf(abs(gaps.mean()) / error, len(gaps) - 1))

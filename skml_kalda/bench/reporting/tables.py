@@ -11,9 +11,13 @@ from skml_kalda._core.names import check_name
 from skml_kalda.bench.methods import ITSELF, NO_REDUCTION
 from skml_kalda.bench.reporting.published import published
 from skml_kalda.bench.running.results import Results
-from skml_kalda.bench.scores import MAIN, SCORES
+from skml_kalda.bench.scores import SCORES
 from skml_kalda.datasets.manifest import read_manifest
 
+# What a comparison of tuned methods ranks them by.
+_RANKED = (
+    "macro_f1_tuned", "micro_f1_tuned", "macro_f1", "micro_f1", "average_precision", "ranking_loss",
+)  # fmt: skip
 _GROUP = ["dataset", "classifier", "method", "dimension"]
 
 
@@ -95,14 +99,14 @@ def has_swapped_names(results: Results) -> bool:
 
 
 def main_scores(results: Results) -> tuple[str, ...]:
-    """Return the scores that rank the methods; if these were tuned, by which one comes first."""
+    """Return the scores that rank the methods; the one that these were tuned by comes first."""
     tune = results.plan.tune
     if not tune:
         # The paper's main score, where it has numbers; it says little about rare labels.
         of_paper = table(results)["paper"].notna().any()
         several = "subset_accuracy" in scores_in(results)
         return ("macro_f1",) if several and not of_paper else ("accuracy",)
-    return (tune["score"], *(score for score in MAIN[::-1] if score != tune["score"]))
+    return tuple(dict.fromkeys([tune["score"], *(s for s in _RANKED if s in scores_in(results))]))
 
 
 def fold_means(results: Results, score: str, classifier: str) -> pd.DataFrame:

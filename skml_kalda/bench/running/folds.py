@@ -7,19 +7,23 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.impute import SimpleImputer
-from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.model_selection import KFold, ShuffleSplit, StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 
 from skml_kalda.model_selection import MultiLabelStratifiedKFold
 
 
 def splits(
-    X: Any, y: Any, folds: int, seed: int, *, stratified: bool = False
+    X: Any, y: Any, folds: int, seed: int, *, stratified: bool = False, train_rows: int = 0
 ) -> list[tuple[Any, Any]]:
     """Split the rows into training and test rows, stratified if each row has one class.
 
-    With several labels per row they are stratified on request.
+    With several labels per row they are stratified on request. Splits with a given number of
+    training rows are random, and independent of one another.
     """
+    if train_rows:
+        random = ShuffleSplit(folds, train_size=train_rows, random_state=seed)
+        return list(random.split(X))
     of_labels = MultiLabelStratifiedKFold if stratified else KFold
     splitter = of_labels if y.ndim == 2 else StratifiedKFold
     return list(splitter(folds, shuffle=True, random_state=seed).split(X, y))

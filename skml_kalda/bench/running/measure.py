@@ -64,7 +64,9 @@ def _split(cell: Cell, X: Any, y: Any) -> tuple[Any, Any]:
     if cell.kind not in HELD_OUT:
         return slice(None), slice(None)
     seed = cell.seed + cell.repeat
-    return splits(X, y, cell.folds, seed, stratified=cell.stratified)[cell.fold]
+    stratified, train_rows = cell.stratified, cell.train_rows
+    found = splits(X, y, cell.folds, seed, stratified=stratified, train_rows=train_rows)
+    return found[cell.fold]
 
 
 @lru_cache(maxsize=1)

@@ -1,7 +1,7 @@
 """Tuning: a cross-validation inside the training rows chooses parameters and k.
 
-A score may be that of the prediction, or the best F1 that one threshold for all labels reaches on
-the held-out rows ("macro_f1_tuned"): the same advantage for every setting of every method.
+A score may be that of the predicted labels, that of their ranking, or the best F1 that one
+threshold for all labels reaches on the held-out rows ("macro_f1_tuned").
 """
 
 from __future__ import annotations
@@ -27,11 +27,12 @@ from skml_kalda.bench.running.failures import FAILURES, described
 from skml_kalda.bench.running.folds import splits, standardized
 from skml_kalda.bench.running.predicting import LabelClassifier
 from skml_kalda.bench.running.reducing import reducer_of
-from skml_kalda.bench.scores import MAIN, quick_score
+from skml_kalda.bench.scores import MAIN, SCORES, quick_score
 from skml_kalda.datasets.manifest import read_manifest
 
 # Scores at the best threshold, and the average of their F1.
 _TUNED: Mapping[str, Average] = {"macro_f1_tuned": "macro", "micro_f1_tuned": "micro"}
+_OF_RANKING = tuple(name for name, score in SCORES.items() if score.needs_probabilities)
 _ALLOWED = {
     "folds": settings.whole(2),
     "grid": settings.GRID,
@@ -79,7 +80,7 @@ def check_tuning(
         if name not in tune:
             raise ValueError(f"the tuning of the plan has no {name}")
         allowed.check(f"tune.{name}", tune[name])
-    check_name("score to tune by", tune["score"], [*MAIN, *_TUNED])
+    check_name("score to tune by", tune["score"], [*MAIN, *_TUNED, *_OF_RANKING])
     if not tune["neighbors"]:
         raise ValueError("tune.neighbors is empty: name the numbers of neighbours to choose from")
     for method, grid in tune["grid"].items():
@@ -101,6 +102,8 @@ def choose(cell: Cell, X: Any, y: Any) -> Choice:
     settings = list(ParameterGrid(cell.tune["grid"]))
     by_itself = classifies(cell.method, cell.parameters)
     sizes = [None] if by_itself else sorted(cell.tune["neighbors"])
+    if len(settings) == len(sizes) == 1:
+        return Choice(settings[0], sizes[0])
     inner = splits(X, y, cell.tune["folds"], cell.seed + cell.repeat)
     scores = np.mean([_scores(cell, settings, X, y, *rows) for rows in inner], axis=0)
     if np.isnan(scores).all():
@@ -151,6 +154,9 @@ def _by_itself(
 
 
 def _score(name: str, y: Any, predicted: Any, scores: Any) -> float:
+    if name in _OF_RANKING:
+        score = SCORES[name]
+        return float(score.function(y, scores)) * (-1 if score.lower_is_better else 1)
     if name not in _TUNED:
         return quick_score(name, y, predicted)
     average = _TUNED[name]
