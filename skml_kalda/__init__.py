@@ -31,7 +31,7 @@ if TYPE_CHECKING:  # what type checkers see; a test compares it with the table b
     from skml_kalda.reducers.trace_ratio import TraceRatio as TraceRatio
     from skml_kalda.reducers.ulda import ULDA as ULDA
 
-__version__ = "0.1.0.dev0"
+__version__ = "0.1.0"
 
 # Where each public name lives. It is imported on first access: scikit-learn's neighbour search
 # and kernels alone take a good part of its whole import time.
