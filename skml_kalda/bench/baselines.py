@@ -23,8 +23,9 @@ _CLASSIFIERS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
 _REDUCERS = {
     "PCA": "sklearn.decomposition:PCA",
     "TruncatedSVD": "sklearn.decomposition:TruncatedSVD",
-    # Its defaults shrink, while "kaLDA" is the published form.
+    # With the defaults of the class, while "kaLDA" and "KernelKaLDA" are the published forms.
     "kaLDA, shrunk": "skml_kalda:MultiLabelKaLDA",
+    "KernelKaLDA, default": "skml_kalda:KernelKaLDA",
 }
 
 

@@ -148,7 +148,8 @@ def _run(arguments: argparse.Namespace) -> int:
     plan, console = _plan(arguments), make_console()
     output = arguments.output or default_output(plan)
     where = f"on {arguments.dask}" if arguments.dask else f"{arguments.jobs} at a time"
-    console.print(f"{plan.title}: {len(plan.cells())} cells, {where}")
+    title = plan.title if plan.title.endswith("?") else f"{plan.title}:"
+    console.print(f"{title} {len(plan.cells())} cells, {where}")
     for line in describe_data(plan):
         console.print(line, soft_wrap=True)
     try:

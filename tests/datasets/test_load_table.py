@@ -144,8 +144,10 @@ def test_files_that_are_something_else(tmp_path):
         (tmp_path / name).write_bytes(b"\x00\xff nothing \x93")
         with pytest.raises(TableError, match=name):
             load_table(tmp_path / name, labels=-1)
-    (tmp_path / "t.csv").write_bytes("x,l,m\né,0,1\n".encode("latin-1"))
-    with pytest.raises(TableError, match="no text in UTF-8"):
+    (tmp_path / "t.csv").write_bytes("x,l,m\ne,1,1\né,0,1\n".encode("latin-1"))
+    with pytest.raises(
+        TableError, match=r"t\.csv, line 3: this is no text in UTF-8 .*save the file"
+    ):
         load_table(tmp_path / "t.csv", labels=-2)
     with pytest.raises(TableError, match=r"one of \.arff, \.csv"):
         load_table(tmp_path / "t.xlsx")
