@@ -151,6 +151,6 @@ def _leaders(results: Results, found: Sequence[Lead]) -> Grid:
     caption = (
         "Who leads, by measure. How sure: t-test over the folds, corrected for the training rows "
         "that they share; clear is p < 5 %. The same scores found the leader, so its lead is "
-        "rather overstated. Time is the ratio to the fastest"
+        "probably overstated. Time is the ratio to the fastest"
     )
     return Grid(caption, header, rows)
