@@ -154,7 +154,9 @@ class Plan:
     def _check_names(self) -> None:
         check_name("kind of plan", self.kind, _KINDS)
         for name in set(self.data).intersection(manifest_names()):
-            raise ValueError(f"data.{name}: a data set of the package has this name; choose another")
+            raise ValueError(
+                f"data.{name}: a data set of the package has this name; choose another"
+            )
         for name in (*self.datasets, *self.max_rows, *self.train_rows):
             check_name("data set", name, [*self.data, *manifest_names()])
         for name in (*self.methods, *self.parameters):

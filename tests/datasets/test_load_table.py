@@ -145,9 +145,7 @@ def test_files_that_are_something_else(tmp_path):
         with pytest.raises(TableError, match=name):
             load_table(tmp_path / name, labels=-1)
     (tmp_path / "t.csv").write_bytes("x,l,m\ne,1,1\né,0,1\n".encode("latin-1"))
-    with pytest.raises(
-        TableError, match=r"t\.csv, line 3: this is not UTF-8 text .*save the file"
-    ):
+    with pytest.raises(TableError, match=r"t\.csv, line 3: this is not UTF-8 text .*save the file"):
         load_table(tmp_path / "t.csv", labels=-2)
     with pytest.raises(TableError, match=r"one of \.arff, \.csv"):
         load_table(tmp_path / "t.xlsx")
