@@ -6,21 +6,17 @@ Run from the root of the project after a kept result was replaced:
 
 from __future__ import annotations
 
-import csv
 import json
 from pathlib import Path
 
-import numpy as np
-
-import skml_kalda.bench
 from benchmarks.common import RESULTS, markdown_table
 from skml_kalda.bench import read_results
 from skml_kalda.bench.methods import label
+from skml_kalda.bench.reporting.outside import published_outside
 from skml_kalda.bench.reporting.ranks import rank_methods
 from skml_kalda.bench.reporting.tables import agreement, fold_means
 
 PAGE = Path(__file__).parents[1] / "README.md"
-PUBLISHED = Path(skml_kalda.bench.__file__).parent / "published" / "outside" / "bibtex.csv"
 BEGIN, END = "<!-- measured: begin -->\n", "<!-- measured: end -->\n"
 # By place in the README: what stands for no reduction, linear reduction, reduction with a kernel,
 # and what a user would take instead.
@@ -28,16 +24,13 @@ SHOWN = ("none", "PCA", "kaLDA, shrunk", "MLDA", "KernelKaLDA", "KernelOPLS")
 SHOWN += ("LogisticRegression", "SVC", "ExtraTrees", "KaLDAClassifier")
 JUDGED_BY = ("macro_f1_tuned", "micro_f1_tuned", "average_precision", "macro_f1")
 TITLES = ("macro F1", "micro F1", "average precision", "macro F1 at 0.5")
-AT = (1, 3, 5)
 
 
 def tuned():
     """Write mean ranks in the tuned comparison, the best of all methods in bold."""
     results = read_results(RESULTS / "bench" / "tuned")
     (classifier,) = results.plan.classifiers
-    ranks = [
-        rank_methods(fold_means(results, score, classifier)).mean_ranks for score in JUDGED_BY
-    ]
+    ranks = [rank_methods(fold_means(results, score, classifier)).mean_ranks for score in JUDGED_BY]
     rows = [[label(method), *(_rank(found, method) for found in ranks)] for method in SHOWN]
     sets, methods = len(results.plan.datasets), len(results.plan.methods)
     return markdown_table([f"mean rank of {methods} on {sets} sets", *TITLES], rows)
@@ -50,16 +43,17 @@ def _rank(ranks, method):
 
 def bibtex():
     """Write how closed-form kaLDA compares with the best published system on bibtex."""
-    kept = json.loads((RESULTS / "outside-bibtex.json").read_text("utf-8"))["rows"]
-    ours = [np.mean([row[f"precision at {k}"] for row in kept]) for k in AT]
-    with PUBLISHED.open(encoding="utf-8") as file:
-        best = max(csv.DictReader(file), key=lambda row: float(row["precision_at_1"]))
-    theirs = " / ".join(best[f"precision_at_{k}"] for k in AT)
+    scores = [f"precision_at_{k}" for k in (1, 3, 5)]
+    found = read_results(RESULTS / "bench" / "outside").frame()
+    ours = found.query("dataset == 'bibtex' and method == 'kaLDA, cosine votes'")[scores]
+    theirs = published_outside().query("dataset == 'bibtex'")
+    theirs = theirs.pivot_table(index="method", columns="score", values="value")[scores]
+    best = theirs.loc[theirs["precision_at_1"].idxmax()]
+    means, published = (" / ".join(f"{100 * v:.1f}" for v in each) for each in (ours.mean(), best))
     return (
         "- **Tagging (bibtex).** Closed-form kaLDA and cosine votes reach a precision at 1 / 3 / 5 "
-        f"of {' / '.join(f'{value:.1f}' for value in ours)} in the mean of {len(kept)} random "
-        f"splits; the best system of the published table, {best['method']}, has {theirs} on a "
-        "split that is not at hand.\n"
+        f"of {means} in the mean of {len(ours)} random splits; the best system of the published "
+        f"table, {best.name}, has {published} on a split that is not at hand.\n"
     )
 
 

@@ -22,7 +22,7 @@ from skml_kalda.datasets.tables.labels import parse_labels
 
 _DEFAULT = "quick"
 _COMMANDS = ("run", "list", "report", "compare")
-# What follows one of these is no command.
+# The word after one of these options is its value, not a command.
 _WITH_ONE_VALUE = (
     "--k", "--folds", "--repeats", "--seed", "--thresholds", "--timeout", "--jobs", "--dask",
     "--output", "--data-home", "--labels", "--score",
@@ -119,7 +119,7 @@ def _add_run(command: argparse.ArgumentParser) -> None:
     add("--standardize", action=argparse.BooleanOptionalAction, help="features to unit variance")
     add("--stratified", action=argparse.BooleanOptionalAction, help="folds stratified by labels")
     add("--thresholds", type=int, metavar="N", help="inner folds that tune F1 thresholds; 0: none")
-    add("--timeout", type=float, metavar="SECONDS", help="a cell fails that takes longer")
+    add("--timeout", type=float, metavar="SECONDS", help="a cell that takes longer fails")
     add("--jobs", type=int, default=n_cores(), metavar="N", help="processes (default: all cores)")
     add("--dask", metavar="ADDRESS", help="run on the Dask cluster of this scheduler instead")
     add("--output", type=Path, metavar="DIR", help="default: bench-results/PLAN")
@@ -148,7 +148,8 @@ def _run(arguments: argparse.Namespace) -> int:
     plan, console = _plan(arguments), make_console()
     output = arguments.output or default_output(plan)
     where = f"on {arguments.dask}" if arguments.dask else f"{arguments.jobs} at a time"
-    console.print(f"{plan.title}: {len(plan.cells())} cells, {where}")
+    title = plan.title if plan.title.endswith("?") else f"{plan.title}:"
+    console.print(f"{title} {len(plan.cells())} cells, {where}")
     for line in describe_data(plan):
         console.print(line, soft_wrap=True)
     try:

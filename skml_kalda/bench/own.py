@@ -13,8 +13,10 @@ from typing import Any
 
 from sklearn.base import clone, is_classifier
 
+from skml_kalda.bench.running.failures import described
+
 _WHERE = re.compile(r"([\w.]+):([\w.]+)")
-_WITH_PARAMETERS = re.compile(r"([^{]+?)\s*(\{.*\})", re.DOTALL)
+_WITH_PARAMETERS = re.compile(r"([^{]+?)\s*(\{.*)", re.DOTALL)
 
 
 def is_own(name: str) -> bool:
@@ -52,8 +54,8 @@ def maker(name: str) -> Callable[[], Any]:
         found: Any = import_module(module)
         for part in attribute.split("."):
             found = getattr(found, part)
-    except (ImportError, AttributeError) as error:
-        raise ValueError(f"method {name!r} cannot be imported: {error}") from error
+    except Exception as error:  # Whatever the user's module raises.
+        raise ValueError(f"method {name!r} cannot be imported: {described(error)}") from error
     make = found if isinstance(found, type) else partial(clone, found, safe=False)
     _check(name, make)
     return make

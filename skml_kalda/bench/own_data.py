@@ -24,7 +24,8 @@ _METHODS = (
 _ABOUT = (
     "Reductions to K − 1 dimensions, each followed by a classifier, and methods that classify by "
     "themselves. Missing values are replaced by means, and thresholds of the tuned F1 are chosen, "
-    "inside the training rows."
+    "inside the training rows. kaLDA, MLDA and the like have their published form, which hardly "
+    "regularises; names such as “kaLDA, shrunk” have the defaults of this package."
 )
 
 

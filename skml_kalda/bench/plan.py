@@ -103,8 +103,9 @@ class Plan:
         there are as many splits as folds. Other data sets are cross-validated.
     tune : dict
         How a cross-validation inside every training fold chooses the parameters of each method
-        and the k of the classifier "k-NN": the number of "folds", the "score" to maximise, the
-        "neighbors" to choose k from, and by method a "grid" of values for each parameter.
+        and the k of the classifier "k-NN": the number of "folds", the "score" to maximise
+        (several: their mean), the "neighbors" to choose k from, and by method a "grid" of values
+        for each parameter.
     thresholds : int
         Number of folds inside the training rows, at least 2, on which the thresholds of the tuned
         F1 scores are chosen; 0 means that there are no such scores, which saves much time.
@@ -151,15 +152,17 @@ class Plan:
 
     def _read_parameters(self) -> None:
         """Take the parameters that follow the names of methods."""
-        found = {name: with_parameters(name) for name in self.methods}
-        read = {name: each for name, each in found.items() if each and name not in self.parameters}
+        new = (name for name in self.methods if name not in self.parameters)
+        read = {name: given for name in new if (given := with_parameters(name))}
         if read:
             object.__setattr__(self, "parameters", {**self.parameters, **read})
 
     def _check_names(self) -> None:
         check_name("kind of plan", self.kind, _KINDS)
         for name in set(self.data).intersection(manifest_names()):
-            raise ValueError(f"data.{name}: there is a data set of this name; call it otherwise")
+            raise ValueError(
+                f"data.{name}: a data set of the package has this name; choose another"
+            )
         for name in (*self.datasets, *self.max_rows, *self.train_rows):
             check_name("data set", name, [*self.data, *manifest_names()])
         for name in (*self.methods, *self.parameters):

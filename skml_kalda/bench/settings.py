@@ -80,6 +80,9 @@ NAMES = Allowed(
     "a list of different names, at least one",
     lambda value: bool(value) and _are_different(value, _is_text),
 )
+TEXT_OR_NAMES = Allowed(
+    "a name, or a list of different names", lambda value: _is_text(value) or NAMES.test(value)
+)
 SEED = Allowed("a whole number from 0 to 2147483647", lambda value: _is_whole(value, 0, 2**31 - 1))
 SWITCH = Allowed("true or false", lambda value: isinstance(value, bool))
 SECONDS = Allowed("a number of seconds, 0 for no limit", _is_seconds)

@@ -101,6 +101,7 @@ def test_the_strong_rows_are_there_by_name():
     rows = {
         "KaLDAClassifier", "kNN", "MLkNN", "LogisticRegression", "LinearSVC", "SVC", "ExtraTrees",
         "RandomForest", "ClassifierChain", "PCA", "TruncatedSVD", "kaLDA, shrunk", "KernelKaLDA",
+        "kaLDA, cosine votes",
         "KernelCCA", "KernelMDDM", "KernelMLDA", "KernelMLLS", "KernelMLSI", "KernelOPLS",
     }  # fmt: skip
     assert rows <= set(method_names())
@@ -113,7 +114,7 @@ def test_the_strong_rows_are_there_by_name():
         else:
             reduced.add(name)
             assert estimator.fit(X, Y).transform(X).shape == (60, 2)
-    assert len(reduced) == 10
+    assert len(reduced) == 11
 
 
 def test_siblings_with_a_kernel_are_reducers_of_landmark_features():

@@ -74,9 +74,9 @@ def test_the_command_compares_methods_on_a_table(here, capsys):
     assert bench(*OPTIONS, "--methods", *methods) == 0
     shown = capsys.readouterr().out
     for text in (
-        "Which method is best on mine.csv?: 10 cells",
+        "Which method is best on mine.csv? 10 cells",
         "mine.csv: 60 rows, 7 features, 4 labels",
-        "column 'size' holds words: one-hot encoded in 1 columns",
+        "column 'size' holds words: one-hot encoded in 1 column",
         "1 of 420 values are missing",
         "[10/10]",
     ):
@@ -221,3 +221,31 @@ def test_one_command_for_bench_and_data(capsys):
     assert command([]) == 0
     assert command(["bnech"]) == 2
     assert main(["list"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("import no_such_module", "No module named 'no_such_module'"),
+        ("def broken(:", "SyntaxError: invalid syntax"),
+        ("1 / 0", "ZeroDivisionError: division by zero"),
+    ],
+)
+def test_a_module_that_fails_to_import_is_one_error(here, capsys, text, message):
+    (here / "failing.py").write_text(text)
+    assert bench(*OPTIONS, "--methods", "failing:Thing") == 2
+    shown = capsys.readouterr().err
+    assert shown.startswith("error: method 'failing:Thing' cannot be imported: ")
+    assert message in shown
+    assert "Traceback" not in shown
+
+
+def test_parameters_without_their_last_brace_are_no_name(here, capsys):
+    assert bench(*OPTIONS, "--methods", 'OPLS{"ridge": 1') == 2
+    assert "parameters must be JSON, as in 'OPLS{\"ridge\": 1}'" in capsys.readouterr().err
+
+
+def test_a_pattern_matches_and_a_name_is_called(here, capsys):
+    for labels, message in (("lable_*", "no column matches 'lable_*'"), ("z", "is called 'z'")):
+        assert bench("--data", "mine.csv", "--labels", labels) == 2
+        assert message in capsys.readouterr().err

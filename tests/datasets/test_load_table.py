@@ -94,6 +94,14 @@ def test_words_are_encoded_and_what_describes_no_row_is_left_out(tmp_path):
     assert ignored.feature_names == table.feature_names
 
 
+@pytest.mark.parametrize("form", ["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S", "%d.%m.%Y", "%m/%d/%y"])
+def test_dates_in_a_text_file_are_left_out(form, tmp_path):
+    days = pd.date_range("2024-01-01", periods=4).strftime(form)
+    frame().assign(when=[*days, None] * 2 + [*days[:2]]).to_csv(tmp_path / "t.csv", index=False)
+    with pytest.warns(UserWarning, match="'when' is left out because it holds dates or times"):
+        assert load_table(tmp_path / "t.csv", labels="label_*").feature_names == ["x", "y"]
+
+
 def test_one_label_column_is_a_class(tmp_path):
     classes = np.array(["cat", "dog", "cow"] * 4)
     frame().assign(kind=classes, code=[3.0, 1.0, 2.0] * 4).to_csv(tmp_path / "t.csv", index=False)
@@ -144,8 +152,8 @@ def test_files_that_are_something_else(tmp_path):
         (tmp_path / name).write_bytes(b"\x00\xff nothing \x93")
         with pytest.raises(TableError, match=name):
             load_table(tmp_path / name, labels=-1)
-    (tmp_path / "t.csv").write_bytes("x,l,m\né,0,1\n".encode("latin-1"))
-    with pytest.raises(TableError, match="no text in UTF-8"):
+    (tmp_path / "t.csv").write_bytes("x,l,m\ne,1,1\né,0,1\n".encode("latin-1"))
+    with pytest.raises(TableError, match=r"t\.csv, line 3: this is not UTF-8 text .*save the file"):
         load_table(tmp_path / "t.csv", labels=-2)
     with pytest.raises(TableError, match=r"one of \.arff, \.csv"):
         load_table(tmp_path / "t.xlsx")

@@ -62,10 +62,10 @@ def _published(part: pd.DataFrame, scores: Sequence[str]) -> list[Entry]:
 
 
 def _ours(results: Results, name: str, scores: Sequence[str]) -> Iterator[list[Entry]]:
-    found = {score: table(results, score).query("dataset == @name") for score in scores}
+    tables = [table(results, score) for score in scores]
     train = Entry(str(results.plan.train_rows[name]))
     for method in results.plan.methods:
-        rows = [part[part["method"] == method] for part in found.values()]
+        rows = [t[(t["dataset"] == name) & (t["method"] == method)] for t in tables]
         if all(len(part) for part in rows):
             means = [f"{part['mean'].iloc[0]:.4f} ± {part['sd'].iloc[0]:.3f}" for part in rows]
             yield [Entry(label(method), best=True, note="here"), train, *map(Entry, means)]

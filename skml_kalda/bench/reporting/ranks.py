@@ -61,7 +61,7 @@ def rank_methods(means: pd.DataFrame, *, ascending: bool = False) -> Ranking | N
 
 
 def _standard_error(n: int, k: int) -> float:
-    """Return that of the difference of two mean ranks of k methods on n data sets."""
+    """Return the standard error of the difference between two mean ranks."""
     return float(np.sqrt(k * (k + 1) / (6 * n)))
 
 

@@ -42,8 +42,8 @@ class Lead:
         if self.n_datasets == 1:
             p = self.p_values[0] if self.p_values else 1.0
             return f"p = {p:.2g}, {'clear' if clear else 'not clear'}"
-        ahead = f"ahead on {len(self.p_values)} of {self.n_datasets} data sets"
-        return f"{ahead}, clearly on {clear}"
+        ahead = f"ahead on {len(self.p_values)} of {self.n_datasets}"
+        return f"{ahead}, clearly on {clear or 'none'}"
 
 
 def leader(results: Results, score: Score) -> Lead | None:
@@ -115,7 +115,7 @@ def _sentence(lead: Lead) -> str:
     value = f"{lead.value:.4f} {where if lead.n_datasets > 1 else ''}".strip()
     text = f"By {title}, {lead.best} leads with {value}, {lead.lead:.4f} ahead of {lead.second}"
     if lead.n_datasets > 1:
-        return f"{text} ({lead.sureness()})."
+        return f"{text}. Of the data sets, it is {lead.sureness()}."
     clear = any(p < 0.05 for p in lead.p_values)
     verdict = "a clear lead" if clear else "too little to tell the two apart on this many folds"
     return f"{text}: {verdict} ({lead.sureness().split(',')[0]})."
@@ -151,6 +151,6 @@ def _leaders(results: Results, found: Sequence[Lead]) -> Grid:
     caption = (
         "Who leads, by measure. How sure: t-test over the folds, corrected for the training rows "
         "that they share; clear is p < 5 %. The same scores found the leader, so its lead is "
-        "rather overstated. Time is the ratio to the fastest"
+        "probably overstated. Time is the ratio to the fastest"
     )
     return Grid(caption, header, rows)

@@ -11,6 +11,7 @@ from skml_kalda._core.names import check_name
 from skml_kalda.bench.methods import ITSELF, NO_REDUCTION
 from skml_kalda.bench.reporting.published import published
 from skml_kalda.bench.running.results import Results
+from skml_kalda.bench.running.tuning import tuned_by
 from skml_kalda.bench.scores import SCORES
 from skml_kalda.datasets.manifest import read_manifest
 
@@ -106,7 +107,7 @@ def main_scores(results: Results) -> tuple[str, ...]:
         of_paper = table(results)["paper"].notna().any()
         several = "subset_accuracy" in scores_in(results)
         return ("macro_f1",) if several and not of_paper else ("accuracy",)
-    return tuple(dict.fromkeys([tune["score"], *(s for s in _RANKED if s in scores_in(results))]))
+    return tuple(dict.fromkeys([*tuned_by(tune), *(s for s in _RANKED if s in scores_in(results))]))
 
 
 def fold_means(results: Results, score: str, classifier: str) -> pd.DataFrame:

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 class Progress(AbstractContextManager["Progress"], Protocol):
-    """An object that is told of every row."""
+    """Receives every row as it is measured."""
 
     def advance(self, row: Row) -> None:
-        """Take note of a row."""
+        """Show that a row is done."""
 
 
 class Silent(Progress):

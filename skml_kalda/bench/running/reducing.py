@@ -68,10 +68,9 @@ def reducer_of(
 ) -> Any:
     """Make the reducer of a cell, with K - 1 components unless the cell has another number.
 
-    There are no more components than features. None stands for no reduction, also for a method
-    that classifies by itself. A tuned reducer
-    uses its own default, which is below K - 1 if necessary: in the few rows of an inner fold two
-    labels may always occur together.
+    There are never more components than features. Return None for no reduction, and for a method
+    that classifies by itself. A tuned reducer keeps its own default number of components, which
+    adapts to the rows: in a small inner fold, two labels may always occur together.
     """
     if classifies(cell.method, cell.parameters):
         return None

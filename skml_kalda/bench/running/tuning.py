@@ -10,6 +10,7 @@ import time
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from statistics import fmean
 from typing import Any
 
 import numpy as np
@@ -37,7 +38,7 @@ _ALLOWED = {
     "folds": settings.whole(2),
     "grid": settings.GRID,
     "neighbors": settings.wholes(1),
-    "score": settings.TEXT,
+    "score": settings.TEXT_OR_NAMES,
 }
 
 
@@ -70,6 +71,11 @@ def tuning_of(tune: Mapping[str, Any], method: str) -> Mapping[str, Any]:
     return {**tune, "grid": tune["grid"].get(method, {})} if tune else {}
 
 
+def tuned_by(tune: Mapping[str, Any]) -> list[str]:
+    """Return the scores whose mean a tuning maximises."""
+    return [tune["score"]] if isinstance(tune["score"], str) else list(tune["score"])
+
+
 def check_tuning(
     tune: Mapping[str, Any], parameters: Mapping[str, Mapping[str, Any]], datasets: Sequence[str]
 ) -> None:
@@ -80,7 +86,8 @@ def check_tuning(
         if name not in tune:
             raise ValueError(f"the tuning of the plan has no {name}")
         allowed.check(f"tune.{name}", tune[name])
-    check_name("score to tune by", tune["score"], [*MAIN, *_TUNED, *_OF_RANKING])
+    for name in tuned_by(tune):
+        check_name("score to tune by", name, [*MAIN, *_TUNED, *_OF_RANKING])
     if not tune["neighbors"]:
         raise ValueError("tune.neighbors is empty: name the numbers of neighbours to choose from")
     for method, grid in tune["grid"].items():
@@ -120,11 +127,12 @@ def _scores(
     A, B = standardized(X[train], X[test]) if cell.standardize else (X[train], X[test])
     by_itself = classifies(cell.method, cell.parameters)
     predicted, columns = (_by_itself, 1) if by_itself else (_votes, len(cell.tune["neighbors"]))
-    scores = []
+    scores: list[list[float]] = []
     for setting in settings:
         try:
             found = predicted(cell, setting, A, B, y[train])
-            scores.append([_score(cell.tune["score"], y[test], *each) for each in found])
+            names = tuned_by(cell.tune)
+            scores.append([fmean(_score(n, y[test], *each) for n in names) for each in found])
         except FAILURES as error:
             warnings.warn(f"{setting} failed: {described(error).strip()}", stacklevel=2)
             scores.append([np.nan] * columns)

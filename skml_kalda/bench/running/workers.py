@@ -148,7 +148,7 @@ def _work(connection: Connection[Any, Any]) -> None:
     """Measure groups until the connection closes: the life of a worker process."""
     # Ctrl-C reaches the workers too. They end silently; the parent reports it.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    # A parent that is killed cannot end its workers, which would wait for ever.
+    # A parent that is killed cannot end its workers, which would otherwise wait forever.
     Thread(target=_end_with, args=[parent_process()], daemon=True).start()
     method_names()  # Import the methods before the time of the first cell runs.
     connection.send(None)

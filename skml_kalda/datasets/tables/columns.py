@@ -18,6 +18,8 @@ from skml_kalda.datasets.tables.frames import line_of
 if TYPE_CHECKING:
     import pandas as pd
 
+# 2024-12-31, also with a time; 31.12.2024, 12/31/24.
+_DATE = r"\d{4}-\d\d?-\d\d?([ T]\d\d?:\d\d.*)?|\d\d?([./])\d\d?\2(\d\d){1,2}"
 _TRUTH = {"0": 0, "1": 1, "0.0": 0, "1.0": 1, "false": 0, "true": 1, "no": 0, "yes": 1}
 
 
@@ -40,7 +42,7 @@ class Features:
             self._leave_out(name, "it has no values")
         elif types.is_bool_dtype(column) or types.is_numeric_dtype(column):
             self._add_numbers(name, column)
-        elif types.is_datetime64_any_dtype(column) or types.is_timedelta64_dtype(column):
+        elif _holds_times(column):
             self._leave_out(name, "it holds dates or times")
         else:
             self._add_words(name, column)
@@ -81,7 +83,8 @@ class Features:
         encoded[missing] = np.nan
         self.arrays.append(encoded)
         self.names += [f"{name}={each}" for each in shown]
-        self.notes.append(f"column {name!r} holds words: one-hot encoded in {len(shown)} columns")
+        columns = "1 column" if len(shown) == 1 else f"{len(shown)} columns"
+        self.notes.append(f"column {name!r} holds words: one-hot encoded in {columns}")
 
     def _check_words(self, name: str, column: pd.Series[Any]) -> None:
         """Raise an error for a column of numbers in which a few fields are words."""
@@ -111,6 +114,14 @@ class Features:
         if n_missing:
             self.notes.append(f"{n_missing} of {data.size} values are missing")
         return data
+
+
+def _holds_times(column: pd.Series[Any]) -> bool:
+    from pandas.api import types
+
+    if types.is_datetime64_any_dtype(column) or types.is_timedelta64_dtype(column):
+        return True
+    return bool(column.dropna().astype(str).str.fullmatch(_DATE).all())
 
 
 def classes_of(column: pd.Series[Any], path: Path) -> tuple[NDArray[Any], list[str]]:

@@ -77,11 +77,19 @@ def _delimited(path: Path) -> pd.DataFrame:
         reason = f"{line[2]} fields, but the header has {len(header)}"
         raise TableError(reason, path=path, line=int(line[1])) from error
     except UnicodeDecodeError as error:
-        raise TableError(f"this is not UTF-8 text ({error.reason})", path=path) from error
+        reason = f"this is not UTF-8 text ({error.reason}): save the file in that encoding"
+        raise TableError(reason, path=path, line=_undecodable(path)) from error
     # A row with too few fields has been filled up.
     if frame.iloc[:, -1].isna().any() and (short := _uneven(path, separator, len(header))):
         raise short
     return frame
+
+
+def _undecodable(path: Path) -> int:
+    """Return the number of the first line that is not UTF-8."""
+    with opener(path)(path, "rt", encoding="utf-8", errors="surrogateescape") as stream:
+        escaped = (n for n, line in enumerate(stream, 1) if re.search("[\udc80-\udcff]", line))
+        return next(escaped, 1)
 
 
 def _header(path: Path) -> tuple[str, list[str]]:

@@ -1,0 +1,107 @@
+"""Random splits of a given size, and published results beside ours."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.model_selection import ShuffleSplit
+
+from skml_kalda import MLkNN
+from skml_kalda.bench import report, run
+from skml_kalda.bench.plan import Plan, read_plan
+from skml_kalda.bench.reporting.outside import published_outside
+from skml_kalda.bench.reporting.summary import corrected_t_test, leader
+from skml_kalda.bench.running.folds import splits
+from skml_kalda.bench.running.tuning import choose
+from skml_kalda.bench.scores import SCORES
+from skml_kalda.datasets import load_dataset
+from skml_kalda.datasets.manifest import read_manifest
+from skml_kalda.metrics import precision_at_k
+from tests.conftest import made
+
+PUBLISHED_FORM = {"ML-kNN": {"estimator": "MLkNN", "include_self": False}}
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    plan = Plan(
+        "small", "Small", datasets=("emotions",), methods=("ML-kNN", "kNN"), folds=3, seed=2,
+        parameters=PUBLISHED_FORM, standardize=False, train_rows={"emotions": 391},
+    )  # fmt: skip
+    return run(plan, tmp_path_factory.mktemp("outside"))
+
+
+def test_scores_are_those_of_random_splits(results):
+    X, y = load_dataset("emotions", return_X_y=True)
+    expected = [
+        (MLkNN(include_self=False).fit(X[a], y[a]).predict(X[b]) != y[b]).mean()
+        for a, b in ShuffleSplit(3, train_size=391, random_state=2).split(X)
+    ]
+    found = [r["scores"]["hamming_loss"] for r in results.ok if r["method"] == "ML-kNN"]
+    assert found == pytest.approx(expected)
+
+
+def test_a_split_holds_all_rows_once():
+    X, y = made(50, 4, 3, 0)
+    found = splits(X, y, 4, 0, train_rows=33)
+    assert len(found) == 4
+    for train, test in found:
+        assert len(train) == 33
+        assert sorted([*train, *test]) == list(range(50))
+
+
+def test_the_t_test_knows_the_share_of_test_rows(results):
+    frame = results.frame().pivot_table(index="fold", columns="method", values="micro_f1")
+    lead = leader(results, SCORES["micro_f1"])
+    gaps = frame[lead.best] - frame[lead.second]
+    assert lead.p_values == pytest.approx([corrected_t_test(gaps, (593 - 391) / 391)])
+
+
+def test_published_results_stand_beside_ours(results, tmp_path):
+    text = report(results, tmp_path).with_name("report.md").read_text("utf-8")
+    section = text.split("### Published results beside ours")[1].split("###")[0]
+    published, ours = (
+        line for line in section.splitlines() if line.startswith("| ML-kNN") or "ML-kNN**" in line
+    )
+    assert "0.294" in published
+    assert "Madjarov et al. 2012" in published
+    mean = results.frame().query("method == 'ML-kNN'")["hamming_loss"].mean()
+    assert f"{mean:.4f} ±" in ours
+    assert "3 random splits" in text
+
+
+def test_the_plan_splits_as_the_published_results_did():
+    plan, found = read_plan("outside"), published_outside()
+    assert set(found["score"]) <= set(SCORES)
+    for name, n in plan.train_rows.items():
+        assert n in set(found[found["dataset"] == name]["train_rows"])
+        assert n < read_manifest(name).n
+
+
+def test_a_tuning_may_maximise_the_mean_of_several_scores():
+    X, y = made(90, 5, 6, 0)
+    tune = {
+        "folds": 2, "score": ["precision_at_1", "precision_at_3"], "neighbors": [1],
+        "grid": {"MLkNN": {"k": [2, 7, 15]}},
+    }  # fmt: skip
+    plan = Plan(
+        "t", "T", datasets=("emotions",), methods=("MLkNN",), classifiers=("k-NN",), tune=tune,
+        standardize=False,
+    )  # fmt: skip
+    (cell, *_) = plan.cells()
+    found = choose(cell, X, y)
+    table = pd.DataFrame(
+        [
+            {
+                k: np.mean(
+                    [
+                        precision_at_k(y[b], MLkNN(k).fit(X[a], y[a]).predict_proba(X[b]), k=n)
+                        for n in (1, 3)
+                    ]
+                )
+                for k in (2, 7, 15)
+            }
+            for a, b in splits(X, y, 2, 0)
+        ]
+    ).mean()
+    assert found.parameters == {"k": table.idxmax()}
+    assert found.score == pytest.approx(table.max())
