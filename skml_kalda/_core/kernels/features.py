@@ -27,9 +27,9 @@ from skml_kalda._core.scatter import MomentScatter
 MANY_LANDMARKS = 1000
 # Rows per landmark to choose from, if rows come in batches or blocks.
 _ROWS_PER_LANDMARK = 10
-# Up to this condition number of the landmarks' kernel, moments of kernel values are added up and
-# turned into those of features at the end. That loses twice as many digits as the condition
-# number has, so for worse kernels every row is mapped first.
+# Moments of kernel values are added up and turned into those of features at the end. That loses
+# twice as many digits as the condition number of the landmarks' kernel has, so a worse kernel is
+# brought to this one first.
 _CONDITION = 1e4
 # Kernel values of a block: 8 MB stay in the cache, 2048 rows hide the cost of adding up m × m.
 _NUMBERS, _ROWS = 2**20, 2048
@@ -81,16 +81,40 @@ class KernelFeatures:
 
     def of_features(self, scatter: MomentScatter) -> MomentScatter:
         """Turn a sum of results of `scatter` into the scatter of the features."""
-        return scatter if self._maps_first else scatter.mapped(self.whitening)
+        if self._maps_first:
+            return scatter
+        return scatter.mapped(self.whitening / self._deflation)
 
     def _coordinates(self, X: Any) -> Array:
         values = self.kernel(X)
-        return values @ self.whitening if self._maps_first else values
+        if self._maps_first:
+            return values @ self.whitening
+        lead = self._deflation < 1
+        if lead.any():
+            U = self.whitening[:, lead] * np.sqrt(self._eigenvalues[lead])
+            values -= (values @ U) @ ((1 - self._deflation[lead])[:, None] * U.T)
+        return values
+
+    @cached_property
+    def _eigenvalues(self) -> Array:
+        """Eigenvalues of K, descending, shape (r,)."""
+        return np.asarray(1 / np.sum(self.whitening**2, axis=0))
+
+    @cached_property
+    def _deflation(self) -> Array:
+        """Factors at most one of the eigenvectors of K that leave it well-conditioned, shape (r,).
+
+        Mostly few are below one, and to multiply only those costs little.
+        """
+        largest = _CONDITION * self._eigenvalues.min(initial=np.inf)
+        return np.minimum(1.0, largest / self._eigenvalues)
 
     @cached_property
     def _maps_first(self) -> bool:
-        eigenvalues = 1 / np.sum(self.whitening**2, axis=0)
-        return bool(eigenvalues.max(initial=0.0) > _CONDITION * eigenvalues.min(initial=np.inf))
+        """Whether it is cheaper to map every row to its features before adding up."""
+        m, r = self.whitening.shape
+        lead = np.count_nonzero(self._deflation < 1)
+        return bool(2 * m * r + r**2 < 4 * m * lead + m**2)
 
     def _blocks(self, X: Any) -> Iterator[slice]:
         m = len(self.whitening)

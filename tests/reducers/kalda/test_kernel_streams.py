@@ -160,12 +160,16 @@ def test_a_stream_starts_anew_after_fit():
     np.testing.assert_array_equal(stream.transform(X_new), expected.transform(X_new))
 
 
-@pytest.mark.parametrize("condition", [0.0, np.inf], ids=["map first", "map last"])
-def test_kernel_values_and_features_add_up_to_the_same(condition, monkeypatch):
+@pytest.mark.parametrize(
+    ("condition", "lead"), [(0, 20), (300, 3), (np.inf, 0)], ids=["map first", "deflate", "map last"]
+)
+def test_kernel_values_and_features_add_up_to_the_same(condition, lead, monkeypatch):
     expected = kalda().fit(X, Y)
     monkeypatch.setattr(core_features, "_CONDITION", condition)
     found = kalda().fit(X, Y)
-    assert found._results()["_features"]._maps_first == (condition == 0)
+    features = found._results()["_features"]
+    assert np.count_nonzero(features._deflation < 1) == lead
+    assert features._maps_first == (condition == 0)
     np.testing.assert_allclose(found.transform(X_new), expected.transform(X_new), atol=1e-9)
 
 
