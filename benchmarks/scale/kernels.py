@@ -70,55 +70,42 @@ class Race:
         task()
         self.seconds[side] += time.perf_counter() - begin
 
-    def result(self, n_rows):
-        """Return the ratio, and projections to compare across runs."""
-        begin = time.perf_counter()
-        some = self.kalda.transform(batch(0)[0][:5].astype(np.float64))
-        solved = time.perf_counter() - begin
+    def result(self, method, n_rows):
+        """Return the row of the table; the solve at the end counts too."""
+        self._timed("kalda", lambda: self.kalda.dual_components_)
         return {
-            "rows": n_rows,
-            "features": N_FEATURES,
-            "labels": N_LABELS,
-            "landmarks": N_LANDMARKS,
-            "time / bare kernel blocks and Gram matrix": round(
-                (self.seconds["kalda"] + solved) / self.seconds["bare"], 3
-            ),
-            "projection of five rows": some.tolist(),
+            "method": method,
+            "data": f"{n_rows} x {N_FEATURES} float32, K = {N_LABELS}, {N_LANDMARKS} landmarks",
+            "time / kernel blocks and Gram matrix": self.seconds["kalda"] / self.seconds["bare"],
         }
+
+    def projection(self):
+        """Return the projections of some rows, to compare runs by."""
+        return self.kalda.transform(batch(0)[0][:5].astype(np.float64))
 
 
 def stream(n_rows):
-    """Stream rows on one thread."""
-    with threadpool_limits(1):
-        race = Race()
-        peaks = []
+    """Stream rows through this process."""
+    race, peaks = Race(), []
+    with threadpool_limits(2):
         for seed in range(1, n_rows // BATCH):
             race.both(*batch(seed), lambda X: bare(X, race.landmarks, race.gamma))
             peaks.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
-        growth = peaks[-1] / peaks[len(peaks) // 10]
-        result = race.result(n_rows)
-        return {**result, "peak memory / that after a tenth of the rows": round(growth, 3)}
+    growth = {"peak memory / that after a tenth of the rows": peaks[-1] / peaks[len(peaks) // 10]}
+    return race.result("KernelKaLDA, streamed, two threads", n_rows) | growth, race.projection()
 
 
 def on_cluster(n_rows):
-    """Send the same rows through two processes."""
+    """Send the same rows through two processes of one thread."""
     quiet = {"silence_logs": logging.CRITICAL, "dashboard_address": ":0"}
     cluster = LocalCluster(n_workers=2, threads_per_worker=1, **quiet)
-    with threadpool_limits(1), cluster, Client(cluster) as client:
-        client.run(bare, np.zeros((1, 1)), np.zeros((1, 1)), 1.0)
+    with cluster, Client(cluster) as client:
+        client.run(bare, np.zeros((1, 1)), np.zeros((1, 1)), 1.0)  # modules are imported
         race = Race()
         seeds = range(1, n_rows // BATCH)
         for start in range(0, len(seeds), BLOCKS):
-            X, Y = _on_workers(seeds[start : start + BLOCKS])
-            race.both(X, Y, lambda X: _gram(X, race))
-        result = race.result(n_rows)
-    streamed = _kept().get("stream", {})
-    if streamed.get("rows") == n_rows:
-        one, two = (np.array(row["projection of five rows"]) for row in (streamed, result))
-        result["largest difference to one process / largest value"] = float(
-            np.abs(one - two).max() / np.abs(one).max()
-        )
-    return {"processes": 2, **result}
+            race.both(*_on_workers(seeds[start : start + BLOCKS]), lambda X: _gram(X, race))
+        return race.result("KernelKaLDA, Dask, two processes", n_rows), race.projection()
 
 
 def _on_workers(seeds):
@@ -141,9 +128,12 @@ def _gram(X, race):
     return parts[0].compute()
 
 
-def _kept():
-    path = RESULTS / f"{NAME}.json"
-    return json.loads(path.read_text())["rows"] if path.exists() else {}
+def with_difference(row, projection, others):
+    """Compare with the projections of the other run on the same rows."""
+    for other in others:
+        difference = np.abs(projection - other).max() / np.abs(projection).max()
+        row |= {"largest difference / largest projection": float(difference)}
+    return row
 
 
 def main():
@@ -151,11 +141,24 @@ def main():
     parser.add_argument("part", choices=["stream", "dask"])
     parser.add_argument("--rows", type=int, default=10**7)
     given = parser.parse_args()
-    row = {"stream": stream, "dask": on_cluster}[given.part](given.rows)
+    path = RESULTS / f"{NAME}.json"
+    kept = json.loads(path.read_text()) if path.exists() else {"rows": [], "projections": {}}
+    row, projection = {"stream": stream, "dask": on_cluster}[given.part](given.rows)
+    others = [found for key, found in kept["projections"].items() if key != given.part]
+    if given.rows != parser.get_default("rows"):
+        print(json.dumps(row, indent=1))
+        return
+    row = with_difference(row, projection, others)
     print(json.dumps(row, indent=1))
-    if given.rows == parser.get_default("rows"):
-        rows = {**_kept(), given.part: row}
-        write(NAME, {"environment": environment("dask", "distributed"), "rows": rows})
+    rows = [each for each in kept["rows"] if each["method"] != row["method"]]
+    write(
+        NAME,
+        {
+            "environment": environment("dask", "distributed"),
+            "rows": [*rows, row],
+            "projections": kept["projections"] | {given.part: projection.tolist()},
+        },
+    )
 
 
 if __name__ == "__main__":

@@ -173,7 +173,16 @@ def test_kernel_values_and_features_add_up_to_the_same(condition, lead, monkeypa
     np.testing.assert_allclose(found.transform(X_new), expected.transform(X_new), atol=1e-9)
 
 
-def test_ill_conditioned_landmarks_lose_no_digits():
+def test_ill_conditioned_kernel_values_are_deflated_and_lose_no_digits():
+    stream = streamed(kalda(n_landmarks=30, gamma=0.003, shrinkage=1e-4), X, Y)
+    features = stream._results()["_features"]
+    assert np.linalg.cond(rbf_kernel(stream.landmarks_, gamma=0.003)) > 1e7
+    assert np.any(features._deflation < 1)
+    assert not features._maps_first
+    assert_given_the_landmarks(stream, X, Y, tol=1e-9)
+
+
+def test_landmarks_of_low_rank_lose_no_digits():
     """One smooth feature: the eigenvalues of its kernel fall to rounding within twenty."""
     rng = np.random.default_rng(0)
     x = rng.uniform(-1, 1, (500, 1))
