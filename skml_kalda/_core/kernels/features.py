@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils import check_random_state
+from sklearn.utils import check_random_state, gen_batches
 
 from skml_kalda._core.arrays import Array, batches
 from skml_kalda._core.kernels.landmarks import LandmarkChoice, Landmarks, choose_landmarks
@@ -33,6 +33,8 @@ _ROWS_PER_LANDMARK = 10
 _CONDITION = 1e4
 # Kernel values of a block: 8 MB stay in the cache, 2048 rows hide the cost of adding up m × m.
 _NUMBERS, _ROWS = 2**20, 2048
+# Rows whose kernel values, and an array like them, stay in the nearest cache.
+_CACHED_ROWS = 256
 
 
 @dataclass(frozen=True)
@@ -92,7 +94,9 @@ class KernelFeatures:
         lead = self._deflation < 1
         if lead.any():
             U = self.whitening[:, lead] * np.sqrt(self._eigenvalues[lead])
-            values -= (values @ U) @ ((1 - self._deflation[lead])[:, None] * U.T)
+            back = (1 - self._deflation[lead])[:, None] * U.T
+            for rows in gen_batches(len(values), _CACHED_ROWS):
+                values[rows] -= (values[rows] @ U) @ back
         return values
 
     @cached_property

@@ -73,12 +73,11 @@ def scatter_of(X: Any, labels: Any, weight: Array) -> AnyScatter:
     form = _form.get()
     n, p = X.shape
     if isinstance(X, RemoteRows):
-        # Inner products of rows would have to travel: the only square array is p × p.
         if form == "auto":
+            # Inner products of rows would have to travel: the only square array is p × p.
             form = cheapest_form(max(n, p), p, labels.shape[1], X.nnz)
-        return (
-            X.moments(labels, weight) if form != "implicit" else RemoteScatter.of(X, labels, weight)
-        )
+        of = RemoteScatter.of if form == "implicit" else RemoteRows.moments
+        return of(X, labels, weight)
     if form == "auto":
         form = cheapest_form(n, p, labels.shape[1], X.nnz if sparse.issparse(X) else None)
     if form == "implicit" and not sparse.issparse(X):

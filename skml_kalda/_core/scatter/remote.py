@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
@@ -176,7 +176,7 @@ class RemoteCross(LabelCross):
 class RemoteScatter(ImplicitScatter):
     """The scatter of rows on workers: the systems are solved here, by products from there."""
 
-    rows: Any = field()
+    rows: Any
     """T = Ω^½ X̃, a `RemoteCentredRows`."""
 
     @classmethod

@@ -161,7 +161,9 @@ def test_a_stream_starts_anew_after_fit():
 
 
 @pytest.mark.parametrize(
-    ("condition", "lead"), [(0, 20), (300, 3), (np.inf, 0)], ids=["map first", "deflate", "map last"]
+    ("condition", "lead"),
+    [(0, 20), (300, 3), (np.inf, 0)],
+    ids=["map first", "deflate", "map last"],
 )
 def test_kernel_values_and_features_add_up_to_the_same(condition, lead, monkeypatch):
     expected = kalda().fit(X, Y)
