@@ -78,8 +78,20 @@ def summary():
                 "fit and neighbours / no reduction",
                 "peak added by fit / CSR matrix",
             ),
+            nearest(),
         ]
     )
+
+
+def nearest():
+    """Write the table of the neighbour search."""
+    names = ("what", "rows", "features", "dimensions", "ratio", "recall")
+    rows = [
+        {name: row.get(name, row["features"] if name == "dimensions" else None) for name in names}
+        for part in ("tree", "full", "index")
+        for row in json.loads((RESULTS / f"speed-nearest-{part}.json").read_text())["rows"]
+    ]
+    return markdown(rows)
 
 
 def with_summary(page):

@@ -46,7 +46,8 @@ def scatter_form(form: Form) -> Iterator[None]:
     form : {"auto", "moments", "rows", "implicit"}
         "moments" keeps the p × p array :math:`S_t`, "rows" the n × n array of inner products
         of the rows, "implicit" neither: sparse data are kept as they are and systems are
-        solved by iteration. "auto" takes the cheapest. `partial_fit` always adds up moments.
+        solved by iteration. "auto" takes the cheapest. `partial_fit` always adds up moments, and
+        "rows" means "moments" on dask data.
 
     Examples
     --------
