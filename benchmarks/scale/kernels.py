@@ -87,12 +87,12 @@ class Race:
 def stream(n_rows):
     """Stream rows through this process."""
     race, peaks = Race(), []
-    with threadpool_limits(2):
+    with threadpool_limits(1):
         for seed in range(1, n_rows // BATCH):
             race.both(*batch(seed), lambda X: bare(X, race.landmarks, race.gamma))
             peaks.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
     growth = {"peak memory / that after a tenth of the rows": peaks[-1] / peaks[len(peaks) // 10]}
-    return race.result("KernelKaLDA, streamed, two threads", n_rows) | growth, race.projection()
+    return race.result("KernelKaLDA, streamed", n_rows) | growth, race.projection()
 
 
 def on_cluster(n_rows):

@@ -21,7 +21,7 @@ from skml_kalda._core.kernels.values import (
     whitening,
 )
 from skml_kalda._core.orthonormal import with_signs
-from skml_kalda._core.scatter import MomentScatter
+from skml_kalda._core.scatter import MomentScatter, Spectrum
 
 # Up to this many rows, all are landmarks; more would cost more than they add.
 MANY_LANDMARKS = 1000
@@ -93,25 +93,30 @@ class KernelFeatures:
             return values @ self.whitening
         lead = self._deflation < 1
         if lead.any():
-            U = self.whitening[:, lead] * np.sqrt(self._eigenvalues[lead])
+            U = self._eigenpairs.basis[:, lead]
             back = (1 - self._deflation[lead])[:, None] * U.T
             for rows in gen_batches(len(values), _CACHED_ROWS):
                 values[rows] -= (values[rows] @ U) @ back
         return values
 
     @cached_property
-    def _eigenvalues(self) -> Array:
-        """Eigenvalues of K, descending, shape (r,)."""
-        return np.asarray(1 / np.sum(self.whitening**2, axis=0))
+    def _eigenpairs(self) -> Spectrum:
+        """K on its range."""
+        values = 1 / np.sum(self.whitening**2, axis=0)
+        return Spectrum(values, self.whitening * np.sqrt(values))
 
     @cached_property
     def _deflation(self) -> Array:
-        """Factors at most one of the eigenvectors of K that leave it well-conditioned, shape (r,).
+        """Factors, at most one, of the eigenvectors of K that make it well-conditioned, shape (r,).
 
-        Mostly few are below one, and to multiply only those costs little.
+        Moments are about the mean, so what counts is how much kernel values vary along an
+        eigenvector. Few vary too much, and to scale only those down costs little.
         """
-        largest = _CONDITION * self._eigenvalues.min(initial=np.inf)
-        return np.minimum(1.0, largest / self._eigenvalues)
+        values, basis = self._eigenpairs
+        means = basis.mean(axis=0)
+        spread = values * np.sqrt(np.maximum(1 - len(basis) * means**2, 0))
+        largest = _CONDITION * values.min(initial=np.inf)
+        return np.where(spread > largest, largest / np.where(spread > 0, spread, 1), 1.0)
 
     @cached_property
     def _maps_first(self) -> bool:
