@@ -18,6 +18,7 @@ PARTS = {
     "rows": "Rows, streamed",
     "features": "Features, sparse",
     "labels": "Labels",
+    "kernels": "Rows without end into a kernel",
     "forms": "Implicit products beside the p × p array",
     "sets": "Data sets, from the reducer to the neighbours",
 }
@@ -63,6 +64,7 @@ def summary():
             picked("features", "exponent in p", "exponent of memory in p"),
             picked("features", "peak added / CSR matrix", "one p x p array / CSR matrix", *against),
             picked("labels", "exponent in K", "exponent of memory in K"),
+            picked("kernels", "time / kernel blocks and Gram matrix"),
             picked(
                 "forms",
                 "p^3 / (nnz K)",
@@ -76,8 +78,20 @@ def summary():
                 "fit and neighbours / no reduction",
                 "peak added by fit / CSR matrix",
             ),
+            nearest(),
         ]
     )
+
+
+def nearest():
+    """Write the table of the neighbour search."""
+    names = ("what", "rows", "features", "dimensions", "ratio", "recall")
+    rows = [
+        {name: row.get(name, row["features"] if name == "dimensions" else None) for name in names}
+        for part in ("tree", "full", "index")
+        for row in json.loads((RESULTS / f"speed-nearest-{part}.json").read_text())["rows"]
+    ]
+    return markdown(rows)
 
 
 def with_summary(page):

@@ -1,7 +1,8 @@
-"""Search for the nearest rows: exactly, with a fixed order of ties, or with the user's own object.
+"""Search for nearest neighbours, exactly or with an index that the user passes.
 
-Neighbours are ordered by distance; of equal distances, the row with the lowest number comes first.
-So a row has the same neighbours in every batch of rows and with every algorithm.
+Neighbours are sorted by distance. Of rows at the same distance, the one with the lowest number
+comes first. So the neighbours of a row depend neither on the other rows of the query nor on the
+algorithm.
 """
 
 from __future__ import annotations
@@ -21,9 +22,9 @@ from sklearn.utils.validation import validate_data
 from skml_kalda._core.arrays import batches
 
 EUCLIDEAN = ("minkowski", "euclidean", "l2")
-# Below this many rows for each of the 2^p corners of space, brute force visits fewer than a tree.
-_ROWS_PER_CORNER = 64
-# Numbers in a block of differences between rows and their neighbours: a block fits into the cache.
+# With fewer rows per orthant, of which there are 2^p, a tree is no faster than brute force.
+_ROWS_PER_ORTHANT = 64
+# Numbers in a block of differences between rows and their neighbours; fits into the cache.
 _CACHED = 2**17
 
 
@@ -34,14 +35,14 @@ class Neighbors(NamedTuple):
     """Their distances, shape (m, k)."""
 
     indices: NDArray[np.intp]
-    """Their row numbers, shape (m, k)."""
+    """Their numbers, shape (m, k)."""
 
     def at(self, rows: Any) -> Neighbors:
         """Return the neighbours of some of the rows."""
         return Neighbors(self.distances[rows], self.indices[rows])
 
     def between(self, first: int, last: int) -> Neighbors:
-        """Return the neighbours at the places `first` to `last` - 1."""
+        """Return the neighbours ranked from `first` up to, but not including, `last`."""
         return Neighbors(self.distances[:, first:last], self.indices[:, first:last])
 
     def in_order(self) -> Neighbors:
@@ -64,7 +65,7 @@ class Neighbors(NamedTuple):
         return Neighbors(distances, indices)
 
     def without_self(self) -> Neighbors:
-        """Remove row i from the neighbours of row i; if it is not among them, remove the last."""
+        """Remove row i from the neighbours of row i, or the last neighbour if i is not there."""
         n, k = self.indices.shape
         own = self.indices == np.arange(n)[:, np.newaxis]
         own[~own.any(axis=1), -1] = True
@@ -72,7 +73,7 @@ class Neighbors(NamedTuple):
 
 
 class NearestRows(NearestNeighbors):
-    """scikit-learn's exact search with a fixed order of ties, and SciPy's tree in few dimensions.
+    """Exact search by scikit-learn, or by SciPy's k-d tree in few dimensions; ties are ordered.
 
     Parameters
     ----------
@@ -81,18 +82,18 @@ class NearestRows(NearestNeighbors):
     metric : str or callable, default="minkowski"
         See :class:`sklearn.neighbors.NearestNeighbors`. The default is Euclidean.
     n_jobs : int or None, default=None
-        Number of threads; None means as many as scikit-learn's own loops use, -1 all processors.
+        Number of threads. None means as many as scikit-learn uses by default, -1 all processors.
     """
 
     def __init__(
         self, n_neighbors: int = 5, *, metric: Any = "minkowski", n_jobs: int | None = None
     ) -> None:
-        # With "brute", scikit-learn builds no tree beside SciPy's.
+        # "brute" keeps scikit-learn from building a second tree.
         algorithm = "brute" if _one_of(metric, EUCLIDEAN) else "auto"
         super().__init__(n_neighbors=n_neighbors, metric=metric, n_jobs=n_jobs, algorithm=algorithm)
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Keep the training rows, and build a tree where it pays.
+        """Store the training rows, and build a tree if that is faster.
 
         Parameters
         ----------
@@ -109,7 +110,7 @@ class NearestRows(NearestNeighbors):
         super().fit(X)
         n, p = self._fit_X.shape
         is_dense = not sparse.issparse(self._fit_X)
-        few = is_dense and _one_of(self.metric, EUCLIDEAN) and n >> p >= _ROWS_PER_CORNER
+        few = is_dense and _one_of(self.metric, EUCLIDEAN) and n >> p >= _ROWS_PER_ORTHANT
         self._kd_tree = cKDTree(self._fit_X) if few else None
         return self
 
@@ -121,9 +122,9 @@ class NearestRows(NearestNeighbors):
         Parameters
         ----------
         X : {array-like, sparse} of shape (m, p), default=None
-            The rows. None means the training rows, none of which is its own neighbour.
+            The query rows. None means the training rows; no row is then its own neighbour.
         n_neighbors : int, default=None
-            How many neighbours; None means the parameter of the search.
+            Number of neighbours; None means the parameter `n_neighbors`.
         return_distance : bool, default=True
             Whether to return distances.
 
@@ -137,8 +138,10 @@ class NearestRows(NearestNeighbors):
         k = self.n_neighbors if n_neighbors is None else n_neighbors
         n = self._fit_X.shape[0]
         if k + (X is None) > n:
-            others = n - (X is None)
-            raise ValueError(f"{k} neighbours are needed, but there are only {others} rows.")
+            raise ValueError(
+                f"n_neighbors={k} is more than the {n - (X is None)} training rows to choose from: "
+                "pass a smaller number."
+            )
         if X is None:
             found = self._nearest(self._fit_X, k + 1).without_self()
         else:
@@ -148,14 +151,14 @@ class NearestRows(NearestNeighbors):
 
     def _nearest(self, X: Any, k: int) -> Neighbors:
         if self.metric == "precomputed" and sparse.issparse(X):
-            # A graph of neighbours may have no more than k for a row.
+            # A graph of k neighbours may not contain one more.
             return Neighbors(*super().kneighbors(X, k)).in_order()
         return self._widened(X, k, min(k + 1, self._fit_X.shape[0]))
 
     def _widened(self, X: Any, k: int, width: int) -> Neighbors:
-        """Search for more than k rows, so that all at the distance of the k-th are found."""
+        """Search `width` > k neighbours, and more for the rows whose kth distance is tied."""
         found = self._search(X, width)
-        # Rows that were not found are at least this far away, up to rounding.
+        # All rows that were not found are at least this far away, up to rounding.
         beyond = found.distances[:, -1] - self._rounding(X, found.distances[:, -1])
         nearest = self._measured(X, found).in_order().between(0, k)
         tied = np.flatnonzero(beyond <= nearest.distances[:, -1])
@@ -173,24 +176,27 @@ class NearestRows(NearestNeighbors):
         return Neighbors(*self._kd_tree.query(X, np.arange(1, width + 1), workers=threads))
 
     def _is_rounded(self, X: Any) -> bool:
-        """Whether distances come from a matrix product, which rounds equal rows differently."""
+        """Whether distances come from a matrix product, whose rounding depends on the position."""
         if self._kd_tree is not None or sparse.issparse(X) or sparse.issparse(self._fit_X):
             return False
         return _one_of(self.metric, (*EUCLIDEAN, "cosine"))
 
     def _rounding(self, X: Any, distances: NDArray[Any]) -> Any:
-        """Return a bound on the errors of the distances that a search found."""
+        """Return a bound on the rounding errors of the distances."""
         if not self._is_rounded(X):
             return 0
         error = 512 * np.finfo(distances.dtype).eps
         if self.metric == "cosine":
             return error
         squares = row_norms(X, squared=True) + row_norms(self._fit_X, squared=True).max()
-        # From d² to d: the error of a square root, which is largest at zero.
+        # The error of d follows from that of d², and is largest at zero.
         return distances - np.sqrt(np.maximum(distances**2 - error * squares, 0))
 
     def _measured(self, X: Any, found: Neighbors) -> Neighbors:
-        """Compute the distances again where equal rows may have been rounded differently."""
+        """Compute distances again, row by row, if they come from a matrix product.
+
+        Those depend on the other rows of the query, and differ for equal rows.
+        """
         if not self._is_rounded(X):
             return found
         m, k = found.indices.shape
@@ -207,7 +213,8 @@ def _one_of(metric: Any, names: tuple[str, ...]) -> bool:
 
 
 def _squares(rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.asarray(np.einsum("...p,...p->...", rows, rows))
+    sums: NDArray[np.float64] = np.einsum("...p,...p->...", rows, rows)
+    return sums
 
 
 def _euclidean(near: NDArray[np.float64], rows: NDArray[Any]) -> NDArray[np.float64]:
@@ -223,15 +230,15 @@ def _cosine(near: NDArray[np.float64], rows: NDArray[Any]) -> NDArray[np.float64
 
 
 class GraphSearch(BaseEstimator):
-    """Search with an object that has the interface of scikit-learn's KNeighborsTransformer.
+    """Search by an object with the interface of scikit-learn's KNeighborsTransformer.
 
     Parameters
     ----------
     transformer : object
-        Has ``fit(X)``, and ``transform(X)`` that returns a CSR of shape (m, n), whose entries are
-        the distances to neighbours among the n training rows.
+        Has ``fit(X)``, and ``transform(X)``, which returns a CSR of shape (m, n) that holds the
+        distances to neighbours among the n training rows.
     n_neighbors : int
-        How many neighbours each row needs.
+        Number of neighbours that are needed for each row.
     """
 
     def __init__(self, transformer: Any, n_neighbors: int) -> None:
@@ -239,7 +246,7 @@ class GraphSearch(BaseEstimator):
         self.n_neighbors = n_neighbors
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Fit a copy of the transformer, with `n_neighbors` raised to the number needed.
+        """Fit a copy of the transformer, after raising its `n_neighbors` if it is too low.
 
         Parameters
         ----------
@@ -264,8 +271,7 @@ class GraphSearch(BaseEstimator):
     ) -> Any:
         """Return the nearest of the neighbours that the transformer finds.
 
-        They are in the order of `NearestRows`. The parameters are those of its method, except
-        that `X` is required.
+        Parameters and order are those of `NearestRows.kneighbors`, except that X is required.
         """
         k = self.n_neighbors if n_neighbors is None else n_neighbors
         graph = sparse.csr_array(self.transformer_.transform(X))
@@ -273,7 +279,7 @@ class GraphSearch(BaseEstimator):
         if len(np.unique(sizes)) > 1 or sizes[0] < k:
             raise ValueError(
                 f"{type(self.transformer_).__name__} found {sizes.min()} to {sizes.max()} "
-                f"neighbours of a row, but every row needs the same number, at least {k}."
+                f"neighbours per row: it must find the same number for every row, at least {k}."
             )
         shape = (len(sizes), sizes[0])
         found = Neighbors(graph.data.reshape(shape), graph.indices.reshape(shape))

@@ -1,4 +1,4 @@
-"""Votes on labels among nearest neighbours."""
+"""Votes of the nearest neighbours on labels."""
 
 from __future__ import annotations
 
@@ -10,13 +10,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from skml_kalda._core.nearest import NearestRows
-from skml_kalda._core.scores.ranking import entries
 
 
 def adjacency(
     neighbors: NDArray[np.intp], n: int, weights: NDArray[np.float64] | None = None
 ) -> sparse.csr_array:
-    """Return the neighbours as a matrix of shape (m, n), whose product with Y adds up labels.
+    """Return the neighbours as a matrix A of shape (m, n): A Y sums up their labels.
 
     Its entries are the weights of the neighbours, shape (m, k), or ones.
     """
@@ -26,9 +25,9 @@ def adjacency(
 
 
 def inverse_distances(distances: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
-    """Return the weights 1/d of neighbours; neighbours at distance zero leave no weight to others.
+    """Return the weights 1/d of neighbours. If some are at distance zero, only those count.
 
-    scikit-learn's ``KNeighborsClassifier(weights="distance")`` does the same.
+    scikit-learn's ``KNeighborsClassifier(weights="distance")`` has the same weights.
     """
     with np.errstate(divide="ignore", over="ignore"):
         weights = 1 / distances.astype(np.float64)
@@ -49,13 +48,13 @@ def vote_shares(
     Parameters
     ----------
     neighbors : array of shape (m, k)
-        Row numbers in `labels`.
+        Numbers of rows of `labels`.
     weights : array of shape (m, k)
-        The weights of their votes, positive in each row at least once.
+        The weights of their votes, at least one of them positive in each row.
     labels : CSR of shape (n, K)
         Indicator of the labels.
     unknown : CSR of shape (n, K) or None, default=None
-        Indicator of the unknown labels of rows, which do not vote on them.
+        Indicator of unknown labels, on which a row does not vote.
 
     Returns
     -------
@@ -64,7 +63,7 @@ def vote_shares(
     """
     near = adjacency(neighbors, labels.shape[0], weights)
     votes = near @ labels
-    # Added up in the same order as the votes, so that an unanimous vote is exactly one.
+    # Summed in the same order as the votes, so that a unanimous vote is exactly one.
     total = np.repeat(weights.cumsum(axis=1)[:, -1], np.diff(votes.indptr))
     if unknown is None:
         votes.data /= total
@@ -74,20 +73,21 @@ def vote_shares(
 
 
 def at_entries(matrix: sparse.csr_array, of: sparse.csr_array) -> NDArray[np.float64]:
-    """Return the entries of a matrix where another one of its shape has its stored entries."""
+    """Return the entries of `matrix` at the positions of the stored entries of `of`."""
     rows = np.repeat(np.arange(of.shape[0]), np.diff(of.indptr))
-    return np.asarray(entries(matrix, rows, of.indices))
+    # Without entries SciPy returns a sparse array.
+    return np.asarray(matrix[rows, of.indices]) if of.nnz else np.zeros(0)
 
 
 def neighbor_counts(
     train: Any, labels: sparse.csr_array, test: Any, sizes: Iterable[int]
 ) -> Iterator[tuple[int, NDArray[np.float64]]]:
-    """Count the labels of the k nearest rows, for several k at the cost of one search.
+    """Count the labels of the k nearest rows, for several k with one search.
 
     Parameters
     ----------
     train, test : array or CSR of shape (n, p) and (m, p)
-        The rows to count among, and the query rows.
+        The training rows and the query rows.
     labels : CSR of shape (n, K)
         Indicator of the labels of `train`.
     sizes : iterable of int
@@ -98,7 +98,7 @@ def neighbor_counts(
     k : int
         Number of neighbours, ascending.
     counts : array of shape (m, K)
-        How many of the k nearest rows carry each label.
+        How many of the k nearest rows have each label.
     """
     sizes = sorted(sizes)
     nearest = NearestRows(sizes[-1]).fit(train).kneighbors(test, return_distance=False)
@@ -109,7 +109,7 @@ def neighbor_counts(
 def neighbor_votes(
     train: Any, labels: sparse.csr_array, test: Any, sizes: Iterable[int]
 ) -> Iterator[tuple[int, NDArray[np.bool_]]]:
-    """Predict the labels that more than half of the k nearest rows carry.
+    """Predict the labels that more than half of the k nearest rows have.
 
     The parameters are those of :func:`neighbor_counts`. Yields k, ascending, and the predicted
     labels, of shape (m, K).

@@ -8,15 +8,15 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg, sparse
+from scipy import linalg
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from skml_kalda._core.advice import advise, advise_on_units
 from skml_kalda._core.arrays import Array, check_columns, floating, projected
-from skml_kalda._core.dask import batch_of_blocks, is_dask
+from skml_kalda._core.dask import batch_of_blocks, check_features, is_dask, rows_on_workers
 from skml_kalda._core.labels import Weighted, occupied_columns, omega_weighted, row_weighted
 from skml_kalda._core.orthonormal import signs
-from skml_kalda._core.scatter import AnyScatter, MomentScatter, Scatter, scatter_of
+from skml_kalda._core.scatter import AnyScatter, MomentScatter, Scatter, adds_up, scatter_of
 from skml_kalda._core.scatter.base import TOL
 from skml_kalda._core.shrinkage import relative_ridge
 from skml_kalda._core.streams import Batch, Results, Rows
@@ -67,7 +67,7 @@ class BaseReducer(SupervisedReducer):
             scatter = scatter_of(X, *self._weigh(X, Y.matrix[:, occupied], sample_weight))
         results = self._solve(scatter, Y.classes[occupied], floating(X.dtype))
         # The spreads of sparse features, such as words, differ by how often they occur.
-        if not sparse.issparse(X) and self._depends_on_units(results):
+        if isinstance(X, np.ndarray) and self._depends_on_units(results):
             spread = np.sqrt(scatter.diagonal / scatter.weight)
             advise_on_units(type(self).__name__, spread, getattr(self, "feature_names_in_", None))
         return results
@@ -75,6 +75,16 @@ class BaseReducer(SupervisedReducer):
     def _depends_on_units(self, results: Results) -> bool:
         """Whether the directions depend on the units of the features."""
         return True
+
+    def _solve_blocks(self, X: Any, y: Any, sample_weight: Any) -> Results:
+        check_features(self, X, reset=True)
+        rows = None
+        if not adds_up(self.n_features_in_, *getattr(y, "shape", ())[1:]):
+            rows = rows_on_workers(self, X)
+        if rows is None:
+            return super()._solve_blocks(X, y, sample_weight)
+        Y = self._validate_labels(y)
+        return self._solve_rows(self._labelled(rows, Y, sample_weight, batch=False))
 
     def _extended(self, before: Batch | None, X: Any, y: Any, sample_weight: Any) -> Batch:
         batch = self._batch(X, y, sample_weight, reset=before is None)

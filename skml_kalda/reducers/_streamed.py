@@ -22,7 +22,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from skml_kalda._core.arrays import Array, canonical, in_blocks, whole_checks
 from skml_kalda._core.dask import gathered, is_dask, lazy_on_dask
 from skml_kalda._core.kernels.samples import RowSample
-from skml_kalda._core.labels import check_known, indicator
+from skml_kalda._core.labels import Indicator, check_known, indicator
 from skml_kalda._core.streams import Results, Rows, Stream
 
 T = TypeVar("T")
@@ -154,6 +154,10 @@ class SupervisedReducer(StreamedTransformer):
     def _extended(self, before: Any, X: Any, y: Any, sample_weight: Any) -> Any:
         """Add a batch to those before, if there were any."""
 
+    def _solve_blocks(self, X: Any, y: Any, sample_weight: Any) -> Results:
+        """Compute the fitted attributes from all blocks of a dask X."""
+        return self._solve_batch(self._extended(None, X, y, sample_weight))
+
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the directions.
@@ -175,7 +179,7 @@ class SupervisedReducer(StreamedTransformer):
             The fitted reducer.
         """
         if is_dask(X):
-            self._state = self._solve_batch(self._extended(None, X, y, sample_weight))
+            self._state = self._solve_blocks(X, y, sample_weight)
         else:
             rows = self._validate(X, y, sample_weight, reset=True, min_samples=2)
             self._state = self._solve_rows(rows)
@@ -211,12 +215,19 @@ class SupervisedReducer(StreamedTransformer):
     def _validate(
         self, X: Any, y: Any, sample_weight: Any, *, reset: bool, min_samples: int
     ) -> Rows:
+        Y = self._validate_labels(y)
+        X = self._validate_rows(X, reset=reset, min_samples=min_samples)
+        return self._labelled(X, Y, sample_weight, batch=min_samples == 1)
+
+    def _validate_labels(self, y: Any) -> Indicator:
         Y = indicator(gathered(y), allow_unknown=True)
         if reason := self._needs_known_labels():
             check_known(Y, reason)
-        X = self._validate_rows(X, reset=reset, min_samples=min_samples)
+        return Y
+
+    def _labelled(self, X: Any, Y: Indicator, sample_weight: Any, *, batch: bool) -> Rows:
+        """Put validated rows and labels together with their weights."""
         check_consistent_length(X, Y.matrix)
-        batch = min_samples == 1
         weight = row_weights(gathered(sample_weight), X, batch=batch)
         if self._counts_rows_once:
             Y = Y._replace(matrix=Y.with_unknown()) if batch else Y.filled(weight)

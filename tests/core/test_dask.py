@@ -18,7 +18,7 @@ from sklearn import config_context
 from sklearn.base import clone
 
 from skml_kalda import MDDM, KernelKaLDA, KernelKaLDACV, MultiLabelKaLDACV
-from skml_kalda._core import dask as dask_door
+from skml_kalda._core.dask import transforming
 from skml_kalda._core.scatter import MomentScatter
 from tests.classic import LDA, MLDA, RLDA, MultiLabelKaLDA
 from tests.conftest import made
@@ -202,7 +202,7 @@ def test_dask_batches_continue_a_stream():
     stream = LDA().partial_fit(X[:20], Y[:20]).partial_fit(in_blocks(X[20:]), in_blocks(Y[20:]))
     projected = stream.transform(in_blocks(X))
     assert same(stream, LDA().fit(X, Y))
-    assert isinstance(dask_door._bare(stream)._state, dict)  # p × p stays at home
+    assert isinstance(transforming._bare(stream)._state, dict)  # p × p stays at home
     np.testing.assert_allclose(projected, LDA().fit(X, Y).transform(X))
 
 

@@ -15,8 +15,9 @@ from distributed import Client, LocalCluster
 from scipy import sparse
 from sklearn.base import clone
 
-from skml_kalda import KernelKaLDA, LandmarkFeatures
-from tests.classic import LDA, OPLS, MultiLabelKaLDA
+from skml_kalda import KernelKaLDA, LandmarkFeatures, scatter_form
+from skml_kalda._core.dask.kept import KeptBlocks
+from tests.classic import LDA, OPLS, RLDA, MultiLabelKaLDA
 from tests.conftest import made
 
 
@@ -86,6 +87,46 @@ def test_landmarks_and_their_features_on_two_processes(client, n_landmarks):
     np.testing.assert_allclose(found.transform(rows), expected.transform(X), atol=1e-8)
     features = LandmarkFeatures(n_landmarks, random_state=0).fit(rows)
     np.testing.assert_allclose(features.transform(rows), features.transform(X), atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "reducer",
+    [
+        RLDA(ridge=0.1, tol=1e-10),
+        pytest.param(MultiLabelKaLDA(shrinkage=0.2, tol=1e-10), marks=pytest.mark.slow),
+    ],
+    ids=str,
+)
+def test_products_on_two_processes_give_the_same_as_one(client, reducer):
+    X, Y = made(120, 12)
+    X[np.abs(X) < 0.5] = 0
+    rows, labels = in_blocks(X, Y)
+    with scatter_form("implicit"):
+        found = clone(reducer).fit(rows.map_blocks(sparse.csr_array), labels)
+    assert same(found, clone(reducer).fit(X, Y))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGKILL")
+@pytest.mark.slow
+@pytest.mark.parametrize("when", [2, 6, 15])
+def test_a_worker_killed_between_products_does_not_change_the_result(client, monkeypatch, when):
+    X, Y = made(200, 12)
+    X[np.abs(X) < 0.5] = 0
+    rounds = []
+    total = KeptBlocks.total
+
+    def kill_once(self, *arguments, **more):
+        rounds.append(arguments)
+        if len(rounds) == when:
+            os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
+        return total(self, *arguments, **more)
+
+    monkeypatch.setattr(KeptBlocks, "total", kill_once)
+    with scatter_form("implicit"):
+        rows = in_blocks(X)[0].map_blocks(sparse.csr_array)
+        found = RLDA(ridge=0.1, tol=1e-12).fit(rows, Y)
+    assert len(rounds) > when
+    assert same(found, RLDA(ridge=0.1).fit(X, Y))
 
 
 def test_a_dataframe_and_its_labels_on_two_processes(client):

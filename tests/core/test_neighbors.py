@@ -33,5 +33,5 @@ def test_more_features_are_searched_as_well():
 @pytest.mark.parametrize("p", [3, 20])
 def test_more_neighbours_than_rows_are_refused(p):
     X, Y = np.eye(6, p), sparse.csr_array(np.eye(6, 2))
-    with pytest.raises(ValueError, match="7 neighbours are needed, but there are only 6 rows"):
+    with pytest.raises(ValueError, match="n_neighbors=7 is more than the 6 training rows"):
         list(neighbor_votes(X, Y, X, [2, 7]))

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils import check_random_state
+from sklearn.utils import check_random_state, gen_batches
 
 from skml_kalda._core.arrays import Array, batches
 from skml_kalda._core.kernels.landmarks import LandmarkChoice, Landmarks, choose_landmarks
@@ -21,18 +21,20 @@ from skml_kalda._core.kernels.values import (
     whitening,
 )
 from skml_kalda._core.orthonormal import with_signs
-from skml_kalda._core.scatter import MomentScatter
+from skml_kalda._core.scatter import MomentScatter, Spectrum
 
 # Up to this many rows, all are landmarks; more would cost more than they add.
 MANY_LANDMARKS = 1000
 # Rows per landmark to choose from, if rows come in batches or blocks.
 _ROWS_PER_LANDMARK = 10
-# Up to this condition number of the landmarks' kernel, moments of kernel values are added up and
-# turned into those of features at the end. That loses twice as many digits as the condition
-# number has, so for worse kernels every row is mapped first.
+# Moments of kernel values are added up and turned into those of features at the end. That loses
+# twice as many digits as the condition number of the landmarks' kernel has, so a worse kernel is
+# brought to this one first.
 _CONDITION = 1e4
 # Kernel values of a block: 8 MB stay in the cache, 2048 rows hide the cost of adding up m × m.
 _NUMBERS, _ROWS = 2**20, 2048
+# Rows whose kernel values, and an array like them, stay in the nearest cache.
+_CACHED_ROWS = 256
 
 
 @dataclass(frozen=True)
@@ -81,16 +83,47 @@ class KernelFeatures:
 
     def of_features(self, scatter: MomentScatter) -> MomentScatter:
         """Turn a sum of results of `scatter` into the scatter of the features."""
-        return scatter if self._maps_first else scatter.mapped(self.whitening)
+        if self._maps_first:
+            return scatter
+        return scatter.mapped(self.whitening / self._deflation)
 
     def _coordinates(self, X: Any) -> Array:
         values = self.kernel(X)
-        return values @ self.whitening if self._maps_first else values
+        if self._maps_first:
+            return values @ self.whitening
+        lead = self._deflation < 1
+        if lead.any():
+            U = self._eigenpairs.basis[:, lead]
+            back = (1 - self._deflation[lead])[:, None] * U.T
+            for rows in gen_batches(len(values), _CACHED_ROWS):
+                values[rows] -= (values[rows] @ U) @ back
+        return values
+
+    @cached_property
+    def _eigenpairs(self) -> Spectrum:
+        """K on its range."""
+        values = 1 / np.sum(self.whitening**2, axis=0)
+        return Spectrum(values, self.whitening * np.sqrt(values))
+
+    @cached_property
+    def _deflation(self) -> Array:
+        """Factors, at most one, of the eigenvectors of K that make it well-conditioned, shape (r,).
+
+        Moments are about the mean, so what counts is how much kernel values vary along an
+        eigenvector. Few vary too much, and to scale only those down costs little.
+        """
+        values, basis = self._eigenpairs
+        means = basis.mean(axis=0)
+        spread = values * np.sqrt(np.maximum(1 - len(basis) * means**2, 0))
+        largest = _CONDITION * values.min(initial=np.inf)
+        return np.where(spread > largest, largest / np.where(spread > 0, spread, 1), 1.0)
 
     @cached_property
     def _maps_first(self) -> bool:
-        eigenvalues = 1 / np.sum(self.whitening**2, axis=0)
-        return bool(eigenvalues.max(initial=0.0) > _CONDITION * eigenvalues.min(initial=np.inf))
+        """Whether it is cheaper to map every row to its features before adding up."""
+        m, r = self.whitening.shape
+        lead = np.count_nonzero(self._deflation < 1)
+        return bool(2 * m * r + r**2 < 4 * m * lead + m**2)
 
     def _blocks(self, X: Any) -> Iterator[slice]:
         m = len(self.whitening)

@@ -27,13 +27,28 @@ class CentredRows(LinearOperator):
         The data.
     weight : array of shape (n,)
         w_i ≥ 0, the diagonal of Ω.
+    shift : array of shape (p,), optional
+        What is subtracted from columns without an implicit zero before any product. By default
+        their first value.
+    offset : array of shape (p,), optional
+        m less the shift; by default that of these rows.
+
+    Notes
+    -----
+    Sparse X is centred after each product, where a large offset would cancel badly. A column
+    with zeros has no large offset: its mean is at most of the size of its spread. The others
+    are shifted.
     """
 
-    def __init__(self, X: Any, weight: Array) -> None:
-        self.X, shift = _shift_full_columns(X.astype(np.float64, copy=False))
+    def __init__(
+        self, X: Any, weight: Array, shift: Array | None = None, offset: Array | None = None
+    ) -> None:
+        X = X.astype(np.float64, copy=False)
+        shift = _first_of_full_columns(X) if shift is None else shift
+        self.X = shifted(X, shift)
         self.weight = weight
         self._root = np.sqrt(weight)[:, None]
-        self._offset = weighted_mean(self.X, weight)
+        self._offset = weighted_mean(self.X, weight) if offset is None else offset
         self.mean = self._offset + shift
         """m, in the units of the X that was given."""
         super().__init__(np.float64, X.shape)
@@ -119,10 +134,13 @@ class CentredRows(LinearOperator):
 
     def squared_norms(self) -> Array:
         """Return the diagonal of TᵀT, shape (p,)."""
+        return np.maximum(self.squares() - self.weight.sum() * self._offset**2, 0)
+
+    def squares(self) -> Array:
+        """Return Σ w_i x_i² of each shifted column, about zero, shape (p,)."""
         squares = self.X.data**2
         squares *= np.repeat(self.weight, np.diff(self.X.indptr))
-        squares = np.bincount(self.X.indices, squares, self.shape[1])
-        return np.maximum(squares - self.weight.sum() * self._offset**2, 0)
+        return np.asarray(np.bincount(self.X.indices, squares, self.shape[1]), dtype=np.float64)
 
 
 class SingleRows:
@@ -164,15 +182,17 @@ def weighted_mean(X: Any, weight: Array) -> Array:
     return np.asarray(X.T @ (weight / total) if total else np.zeros(X.shape[1]), dtype=np.float64)
 
 
-def _shift_full_columns(X: Any) -> tuple[Any, Array]:
-    """Shift the columns of X that have no implicit zero by their first value.
-
-    Sparse X is centred after each product, where a large offset would cancel badly. A column
-    with zeros has no large offset: its mean is at most of the size of its spread.
-    """
+def _first_of_full_columns(X: Any) -> Array:
+    """Return the first value of every column without an implicit zero, and zero for the others."""
     full = np.bincount(X.indices, minlength=X.shape[1]) == X.shape[0]
     shift = np.zeros(X.shape[1])
     if full.any():
         shift[full] = X[[0]].toarray()[0, full]
-        X = sparse.csr_array((X.data - shift[X.indices], X.indices, X.indptr), shape=X.shape)
-    return X, shift
+    return shift
+
+
+def shifted(X: Any, shift: Array) -> Any:
+    """Subtract `shift`, which is zero for columns with implicit zeros, from the rows of X."""
+    if not shift.any():
+        return X
+    return sparse.csr_array((X.data - shift[X.indices], X.indices, X.indptr), shape=X.shape)

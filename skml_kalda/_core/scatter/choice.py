@@ -12,12 +12,15 @@ from scipy import sparse
 from skml_kalda._core.arrays import Array
 from skml_kalda._core.scatter.implicit import ImplicitScatter
 from skml_kalda._core.scatter.moments import MomentScatter
+from skml_kalda._core.scatter.remote import RemoteRows, RemoteScatter
 from skml_kalda._core.scatter.rows import RowScatter
 
 # The largest side of a square array that sparse data are turned into, 3.2 GB.
 LARGE = 20_000
 # The most labels of which sparse data get an array of one column for each.
 LABELS = 5_000
+# Features of which p × p arrays cost little, even one for each of many blocks: 32 MB.
+FEW = 2_000
 # Operations on a square array that cost as much as a solve by iteration does for each stored
 # entry and label.
 DEAR = 4_000
@@ -43,7 +46,8 @@ def scatter_form(form: Form) -> Iterator[None]:
     form : {"auto", "moments", "rows", "implicit"}
         "moments" keeps the p × p array :math:`S_t`, "rows" the n × n array of inner products
         of the rows, "implicit" neither: sparse data are kept as they are and systems are
-        solved by iteration. "auto" takes the cheapest. `partial_fit` always adds up moments.
+        solved by iteration. "auto" takes the cheapest. `partial_fit` always adds up moments, and
+        "rows" means "moments" on dask data.
 
     Examples
     --------
@@ -68,12 +72,26 @@ def scatter_form(form: Form) -> Iterator[None]:
 def scatter_of(X: Any, labels: Any, weight: Array) -> AnyScatter:
     """Return the scatter of X in the form chosen by :func:`scatter_form`, or the cheapest."""
     form = _form.get()
+    n, p = X.shape
+    if isinstance(X, RemoteRows):
+        if form == "auto":
+            # Inner products of rows would have to travel: the only square array is p × p.
+            form = cheapest_form(max(n, p), p, labels.shape[1], X.nnz)
+        of = RemoteScatter.of if form == "implicit" else RemoteRows.moments
+        return of(X, labels, weight)
     if form == "auto":
-        n, p = X.shape
         form = cheapest_form(n, p, labels.shape[1], X.nnz if sparse.issparse(X) else None)
     if form == "implicit" and not sparse.issparse(X):
         raise ValueError('scatter_form("implicit") needs sparse X: use "moments" or "rows".')
     return _FORMS[form].of(X, labels, weight)
+
+
+def adds_up(n_features: int, n_labels: int = 1) -> bool:
+    """Whether moments are the cheapest form of blocks of rows, whatever these are."""
+    form = _form.get()
+    if form == "auto":
+        return n_features <= FEW and n_labels <= LABELS
+    return form != "implicit"
 
 
 def cheapest_form(n: int, p: int, n_labels: int, nnz: int | None) -> Form:

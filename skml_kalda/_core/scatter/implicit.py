@@ -13,7 +13,7 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigs, eigsh
 from skml_kalda._core.arrays import Array
 from skml_kalda._core.conjugate_gradients import System, solve, warn_not_converged
 from skml_kalda._core.scatter.base import Scatter, label_moments, sparse_label_gram
-from skml_kalda._core.scatter.centred import CentredRows, SingleRows
+from skml_kalda._core.scatter.centred import CentredRows, SingleRows, weighted_mean
 from skml_kalda._core.scatter.density import Density
 from skml_kalda._core.scatter.memory import check_labels
 from skml_kalda._core.symmetric import RANGE_RTOL
@@ -45,11 +45,10 @@ class LabelCross(LinearOperator):
     C is Tᵀ of Ω^½ (b − b̄): of p K numbers, which may be many more than X has, none is stored.
     """
 
-    def __init__(self, rows: CentredRows, labels: Any, scale: Array) -> None:
+    def __init__(self, rows: Any, labels: Any, scale: Array, mean: Array | None = None) -> None:
         self._rows, self._labels, self._scale = rows, labels, scale
         self._root = np.sqrt(rows.weight)[:, None]
-        share: Array = labels.T @ rows.weight
-        self._mean = share / max(rows.weight.sum(), np.finfo(np.float64).tiny)
+        self._mean = weighted_mean(labels, rows.weight) if mean is None else mean
         super().__init__(np.float64, (rows.shape[1], labels.shape[1]))
 
     def targets(self, L: Array) -> Array:
@@ -67,11 +66,11 @@ class LabelCross(LinearOperator):
 
     def scaled(self, scale: Array) -> LabelCross:
         """Return C times a diagonal matrix."""
-        return LabelCross(self._rows, self._labels, self._scale * scale)
+        return type(self)(self._rows, self._labels, self._scale * scale, self._mean)
 
-    def on(self, rows: CentredRows) -> LabelCross:
+    def on(self, rows: Any) -> LabelCross:
         """Return the same for other rows, such as these in other units."""
-        return LabelCross(rows, self._labels, self._scale)
+        return type(self)(rows, self._labels, self._scale, self._mean)
 
     def _matmat(self, L: Array) -> Array:
         return np.asarray(self._rows.T @ self.targets(L))

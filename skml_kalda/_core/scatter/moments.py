@@ -82,12 +82,15 @@ class MomentScatter(SpectralScatter):
 
     def __add__(self, other: MomentScatter) -> MomentScatter:
         moments, factor, apart = merged(self, other)
+        total = np.outer(factor * apart, apart)
+        total += self.total
+        total += other.total
         return replace(
             self,
             **moments,
             n_samples=self.n_samples + other.n_samples,
             gram=self.gram + other.gram,
-            total=self.total + other.total + factor * np.outer(apart, apart),
+            total=total,
         )
 
     @cached_property

@@ -31,6 +31,9 @@ class StoredProducts:
         self._forward = list(_row_blocks(A, threads))
         self._backward = list(_row_blocks(sparse.csr_array(A.T), threads))
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_pool": None}  # threads stay with their process
+
     def forward(self, V: Array) -> Array:
         """Return A V."""
         return self._product(self._forward, V)

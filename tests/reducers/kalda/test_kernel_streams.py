@@ -160,16 +160,31 @@ def test_a_stream_starts_anew_after_fit():
     np.testing.assert_array_equal(stream.transform(X_new), expected.transform(X_new))
 
 
-@pytest.mark.parametrize("condition", [0.0, np.inf], ids=["map first", "map last"])
-def test_kernel_values_and_features_add_up_to_the_same(condition, monkeypatch):
+@pytest.mark.parametrize(
+    ("condition", "lead"),
+    [(0, 20), (300, 3), (np.inf, 0)],
+    ids=["map first", "deflate", "map last"],
+)
+def test_kernel_values_and_features_add_up_to_the_same(condition, lead, monkeypatch):
     expected = kalda().fit(X, Y)
     monkeypatch.setattr(core_features, "_CONDITION", condition)
     found = kalda().fit(X, Y)
-    assert found._results()["_features"]._maps_first == (condition == 0)
+    features = found._results()["_features"]
+    assert np.count_nonzero(features._deflation < 1) == lead
+    assert features._maps_first == (condition == 0)
     np.testing.assert_allclose(found.transform(X_new), expected.transform(X_new), atol=1e-9)
 
 
-def test_ill_conditioned_landmarks_lose_no_digits():
+def test_ill_conditioned_kernel_values_are_deflated_and_lose_no_digits():
+    stream = streamed(kalda(n_landmarks=30, gamma=0.003, shrinkage=1e-4), X, Y)
+    features = stream._results()["_features"]
+    assert np.linalg.cond(rbf_kernel(stream.landmarks_, gamma=0.003)) > 1e7
+    assert np.any(features._deflation < 1)
+    assert not features._maps_first
+    assert_given_the_landmarks(stream, X, Y, tol=1e-9)
+
+
+def test_landmarks_of_low_rank_lose_no_digits():
     """One smooth feature: the eigenvalues of its kernel fall to rounding within twenty."""
     rng = np.random.default_rng(0)
     x = rng.uniform(-1, 1, (500, 1))
