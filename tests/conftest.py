@@ -3,7 +3,9 @@
 import os
 import sys
 
-# The suite runs in several processes: their BLAS threads would only wait for one another.
+# The suite runs in several processes: threads of BLAS and OpenMP would only wait for one another.
+# Read when the libraries are loaded, so this comes before NumPy; started processes inherit it.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np

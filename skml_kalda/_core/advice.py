@@ -55,8 +55,9 @@ def advise_on_units(name: str, spread: Array, features: NDArray[Any] | None) -> 
     varying = np.flatnonzero(spread > 0)
     if len(varying) < 2 or spread.max() <= _WILD * np.quantile(spread[varying], 0.25):
         return
-    ends = int(varying[np.argmin(spread[varying])]), int(np.argmax(spread))
-    least, most = (f"{spread[i]:.2g} ({i if features is None else features[i]!r})" for i in ends)
+    ends = varying[np.argmin(spread[varying])], np.argmax(spread)
+    names = [f"column {i}" if features is None else repr(features[i]) for i in ends]
+    least, most = (f"{spread[i]:.2g} ({name})" for i, name in zip(ends, names, strict=True))
     advise(
         f"{name} depends on the units of the features, and their standard deviations in X range "
         f"from {least} to {most}: standardise them first, for example with "

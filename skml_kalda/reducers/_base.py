@@ -72,6 +72,11 @@ class BaseReducer(SupervisedReducer):
             advise_on_units(type(self).__name__, spread, getattr(self, "feature_names_in_", None))
         return results
 
+    @property
+    def _needs_class_means(self) -> bool:
+        """Whether no direction is better than another where all class means are equal."""
+        return True
+
     def _depends_on_units(self, results: Results) -> bool:
         """Whether the directions depend on the units of the features."""
         return True
@@ -138,6 +143,8 @@ class BaseReducer(SupervisedReducer):
         check_squares(scatter, getattr(self, "feature_names_in_", None))
         if scatter.is_constant:
             raise no_direction(type(self).__name__, RANK_OF_DATA)
+        if self._needs_class_means:
+            check_class_means(type(self).__name__, scatter, self._counts_rows_once)
         scatter = replace(scatter.cleaned(), rows_once=self._counts_rows_once, tol=self.tol)
         G, attributes = self._directions(scatter)
         components = np.array(G.T, dtype=dtype, order="C")
@@ -171,6 +178,12 @@ def check_squares(scatter: AnyScatter, names: NDArray[Any] | None) -> None:
     with np.errstate(invalid="ignore", over="ignore"):
         check_columns(~np.isfinite(scatter.diagonal), "large", names)
         check_columns(scatter.varying & (scatter.diagonal < _SMALLEST), "small", names)
+
+
+def check_class_means(name: str, scatter: AnyScatter, rows_once: bool) -> None:
+    """Raise if X and y are uncorrelated, so that all directions are equally good."""
+    if not scatter.has_class_means:
+        raise no_direction(name, RANK_OF_COVARIANCE if rows_once else RANK_OF_CLASSES)
 
 
 def number_of_components(

@@ -152,6 +152,10 @@ class MLSI(BaseReducer):
         self.normalize = normalize
         self.tol = tol
 
+    @property
+    def _needs_class_means(self) -> bool:
+        return self.beta == 1  # otherwise it explains the data too
+
     def _directions(self, scatter: AnyScatter) -> Directions:
         x, y = 1.0, 1.0
         if self.scale:

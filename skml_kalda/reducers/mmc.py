@@ -67,5 +67,9 @@ class MMC(ScatterDifferenceReducer):
     def __init__(self, n_components: int | None = None) -> None:
         self.n_components = n_components
 
+    @property
+    def _needs_class_means(self) -> bool:
+        return False  # then it maximises −S_w, and still prefers some directions
+
     def _coefficients(self, difference: Difference, k: int) -> tuple[float, float, dict[str, Any]]:
         return 2.0, 1.0, {}  # S_b − S_w = 2 S_b − S_t

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 
 import numpy as np
@@ -100,6 +101,12 @@ def test_features_of_other_units_are_named_once(reducer, data):
     assert "('d')" in str(found.message)
     scaled = make_pipeline(StandardScaler(), reducer)
     assert not advice(lambda: scaled.fit(frame, y[["sea", "sun", "sky"]]))
+
+
+def test_features_without_names_are_named_by_their_columns(data):
+    X, y = data
+    (found,) = advice(lambda: MMC().fit(X * [1, 0.01, 1, 5000], y[["sea", "sun", "sky"]]))
+    assert re.search(r"range from \S+ \(column 1\) to \S+ \(column 3\): ", str(found.message))
 
 
 @pytest.mark.parametrize("reducer", INDEPENDENT, ids=lambda each: type(each).__name__)

@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.metrics.pairwise import linear_kernel
 
 import skml_kalda
-from skml_kalda import MDDM, MLLS, MMC, OCM, MultiLabelKaLDACV
+from skml_kalda import MDDM, MLLS, MMC, OCM, MultiLabelKaLDACV, scatter_form
 from tests.classic import CCA, LDA, MLDA, MLR, MLSI, OLDA, OPLS, RLDA, SDPLDA, ULDA, TraceRatio
 from tests.conftest import made
 from tests.reducers.oracles import centred
@@ -96,6 +96,17 @@ def test_batches_give_the_same_as_all_at_once(name):
     for rows in np.split(np.arange(60), [2, 30]):
         reducer.partial_fit(X[rows], Y[rows])
     assert_same(reducer, fitted(name, X, Y))
+
+
+@pytest.mark.parametrize("form", ["moments", "rows", "implicit"])
+@pytest.mark.parametrize("name", [n for n in REDUCERS if n[:4] not in {"MLSI", "MMC"}])
+def test_directions_of_rounding_are_refused(name, form):
+    """Every class has the same rows. Their order leaves class means that are not quite equal."""
+    rows, _ = made(unlabelled=0.1)
+    order = np.random.default_rng(0).permutation(180)
+    X, y = np.vstack([rows, rows, rows])[order], np.repeat([0, 1, 2], 60)[order]
+    with scatter_form(form), pytest.raises(ValueError, match="finds no direction in X: the rank"):
+        fitted(name, sparse.csr_array(X) if form == "implicit" else X, y)
 
 
 @every(REDUCERS)

@@ -25,6 +25,8 @@ RANK_RTOL = 1e-12
 TOL = 1e-4
 # Features whose spreads differ by less than this factor count as of one unit.
 _EVEN = 100.0
+# If no feature correlates with labels by more than this, all that is left is rounding.
+_UNCORRELATED = 1e-12
 # A variance of the sums of labels that is this small beside their squares is rounding.
 _SAME_SUM = 1e-12
 
@@ -95,6 +97,16 @@ class Scatter(metaclass=ABCMeta):
     def is_constant(self) -> bool:
         """Whether no feature varies."""
         return not self.varying.any()
+
+    @property
+    def has_class_means(self) -> bool:
+        """Whether C is more than rounding, as its product with a random vector shows.
+
+        If it is not, a direction of the largest entries of C would mean nothing.
+        """
+        probe = np.random.default_rng(0).standard_normal(self.n_classes)
+        bound = np.sqrt(self.diagonal) * np.sqrt(probe @ (self.gram @ probe))  # Cauchy-Schwarz
+        return bool(np.any(np.abs(self.cross @ probe) > _UNCORRELATED * bound))
 
     @property
     def units(self) -> Array:

@@ -20,7 +20,7 @@ from skml_kalda._core.scatter import ImplicitScatter
 from skml_kalda._core.scatter.implicit import TooFewDirections
 from skml_kalda._core.symmetric import RANGE_RTOL, positive
 
-_MAX_ROUNDS = 20
+_MAX_ROUNDS = 100
 
 
 class Latent(NamedTuple):
@@ -71,6 +71,7 @@ class Latent(NamedTuple):
         if self.beta == 1:
             return self.best_within(self.weights, k)
         pairs = self.best_within(self._arnoldi(k), k)
+        before = pairs.vectors[:, :0]
         for _ in range(_MAX_ROUNDS):
             values, G = pairs
             if self.gamma <= RANGE_RTOL * values[-1]:
@@ -80,7 +81,9 @@ class Latent(NamedTuple):
             rest = self.ascend(G) + missing - G * values
             if linalg.norm(rest) <= self.tol * linalg.norm(G * values):
                 break
-            pairs = self.best_within(np.hstack([G, rest / linalg.norm(rest, axis=0)]), k)
+            # With the directions before, the search is one of conjugate gradients (LOBPCG).
+            span = np.hstack([G, rest / linalg.norm(rest, axis=0), before])
+            pairs, before = self.best_within(span, k), G
         return pairs
 
     def _arnoldi(self, k: int) -> Array:

@@ -16,7 +16,7 @@ from skml_kalda._core.kernels.landmarks import LandmarkChoice
 from skml_kalda._core.labels import Weights, weighted
 from skml_kalda._core.orthonormal import signs
 from skml_kalda._core.streams import Batch, FirstRows, Results, Rows
-from skml_kalda.reducers._base import RANK_OF_DATA, no_direction
+from skml_kalda.reducers._base import RANK_OF_DATA, check_class_means, no_direction
 from skml_kalda.reducers._streamed import Fitted, SupervisedReducer
 from skml_kalda.reducers.kalda.landmarks import KernelTransformer, results_of
 from skml_kalda.reducers.kalda.linear import MultiLabelKaLDA
@@ -243,6 +243,7 @@ class KernelKaLDA(KernelTransformer, SupervisedReducer):
         check_kernel(scatter.diagonal)
         if scatter.is_constant:
             raise no_direction(type(self).__name__, RANK_OF_DATA)
+        check_class_means(type(self).__name__, scatter, self._counts_rows_once)
         problem = KaLDA(
             type(self).__name__, self.n_components, self.constraint, self.shrinkage, tol=1e-8
         )

@@ -106,7 +106,7 @@ def test_kernel_scores_are_those_of_a_grid_search(store):
         kernels=["rbf", "cosine"],
         gammas=[0.1, 0.3],
         gamma_unit=None,
-        cv=3,
+        cv=2,
         **params,
     ).fit(store(thin), Y)
     grid = {"n_components": [1, None], "n_neighbors": [4, 9], "shrinkage": [0.1, "auto"]}
@@ -117,7 +117,7 @@ def test_kernel_scores_are_those_of_a_grid_search(store):
             {"kernel": [kernel], "gamma": gammas, **grid},
             store(thin),
             Y,
-            cv=3,
+            cv=2,
             scoring="f1_macro",
         )
         for kernel, gammas in (("rbf", [0.1, 0.3]), ("cosine", [None]))
