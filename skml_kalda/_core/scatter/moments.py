@@ -81,6 +81,9 @@ class MomentScatter(SpectralScatter):
         cross = self.cross + other.cross
         cross -= np.outer(share * apart, self.label_weight)
         cross += np.outer((1 - share) * apart, other.label_weight)
+        total = self.total + other.total
+        step = np.sqrt(self.weight * share) * apart
+        total += np.outer(step, step)
         return replace(
             self,
             n_samples=self.n_samples + other.n_samples,
@@ -89,7 +92,7 @@ class MomentScatter(SpectralScatter):
             label_weight=self.label_weight + other.label_weight,
             cross=cross,
             gram=self.gram + other.gram,
-            total=self.total + other.total + (self.weight * share) * np.outer(apart, apart),
+            total=total,
         )
 
     @cached_property
