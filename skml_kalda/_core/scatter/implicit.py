@@ -14,7 +14,6 @@ from sklearn.utils import gen_batches
 from skml_kalda._core.arrays import Array
 from skml_kalda._core.conjugate_gradients import (
     System,
-    rough_solution,
     solve,
     warn_not_converged,
 )
@@ -216,11 +215,14 @@ class ImplicitScatter(Scatter):
 
     def dual_solve(self, right: Array, ridge: float, tol: float | None = None) -> Array:
         """Return U = (T Tᵀ + γI)⁻¹ right, for γ > 0: TᵀU solves (S_t + γI) W = Tᵀ right."""
-        system = System(self.kernel_matmul, ridge, self.rows.shape, self.single.kernel)
-        U, converged = solve(system, right, self.tol if tol is None else tol)
+        U, converged = solve(self.dual_system(ridge), right, self.tol if tol is None else tol)
         if not converged:
             warn_not_converged()
         return U
+
+    def dual_system(self, ridge: float) -> System:
+        """Return the matrix T Tᵀ + γI, for γ > 0."""
+        return System(self.kernel_matmul, ridge, self.rows.shape, self.single.kernel)
 
     def ridge_solve(self, right: Array, ridge: float) -> Array:
         """Solve (S_t + γI) W = right, for right-hand sides in the range of S_t."""
@@ -240,25 +242,15 @@ class ImplicitScatter(Scatter):
         eigenvalue γ outside the range, which would cost more iterations than the diagonal saves.
         """
         # Right-hand sides are correlated, so that their span turns by more than each of them.
-        return solve(self._primal_system(ridge), right, self.tol / 4, max_iter)
+        return solve(self.primal_system(ridge), right, self.tol / 4, max_iter)
 
-    def _primal_system(self, ridge: float) -> System:
+    def primal_system(self, ridge: float) -> System:
+        """Return the matrix S_t + γI."""
         regular = ridge > 0 and self.n_samples >= self.n_features
         inverse = 1 / (self.diagonal + ridge)[:, None] if regular else None
         # Single precision leaves the range of S_t, which a ridge forgives.
         rough = self.single.total if ridge > 0 else None
         return System(self.matmul, ridge, self.rows.shape, rough, inverse)
-
-    def rough_solve(self, right: Array, ridge: float, tol: float) -> Array:
-        """Return (M + γI)⁻¹ right to a few per cent, as a preconditioner.
-
-        M is T Tᵀ if there is a dual (see `has_dual`), else S_t.
-        """
-        if self.has_dual(ridge):
-            system = System(self.kernel_matmul, ridge, self.rows.shape, self.single.kernel)
-        else:
-            system = self._primal_system(ridge)
-        return rough_solution(system, right, tol)
 
     def leading_eigenpairs(self, product: Callable[[Array], Array], k: int) -> tuple[Array, Array]:
         """Return the k algebraically largest eigenpairs of an operator on the range of S_t.

@@ -21,7 +21,7 @@ from scipy import linalg
 from sklearn.exceptions import ConvergenceWarning
 
 from skml_kalda._core.arrays import Array
-from skml_kalda._core.conjugate_gradients import dots, ratio
+from skml_kalda._core.conjugate_gradients import dots, ratio, rough_solution
 from skml_kalda._core.eigenproblem import Eigenpairs
 from skml_kalda._core.scatter import ImplicitScatter
 from skml_kalda._core.scatter.implicit import TooFewDirections
@@ -138,7 +138,9 @@ class Latent(NamedTuple):
         return np.hstack([self._precondition(F), self._product(rest)])
 
     def _precondition(self, R: Array) -> Array:
-        return self.scatter.rough_solve(R, self.ridge, _ROUGH)
+        scatter, ridge = self.scatter, self.ridge
+        system = scatter.dual_system(ridge) if self._is_dual else scatter.primal_system(ridge)
+        return rough_solution(system, R, _ROUGH)
 
     def _orthonormal(self, block: _Block, beside: _Block | None = None) -> _Block:
         """Make the columns B-orthonormal, and B-orthogonal to another block, in place.
