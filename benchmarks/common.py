@@ -94,6 +94,24 @@ def keep_or_try(name, measurements, *packages):
             keep(name, measurements(small=False), *packages)
 
 
+def keep_parts(name, parts, *packages):
+    """Keep a measurement in parts, on one thread: those named on the command line, or all.
+
+    `parts` maps names to functions that yield rows. Each row says its part. Rows of other parts
+    stay, if they were measured in the same environment.
+    """
+    path, facts = RESULTS / f"{name}.json", environment(*packages)
+    with threadpool_limits(1):
+        for part in sys.argv[1:] or parts:
+            kept = json.loads(path.read_text("utf-8")) if path.exists() else {}
+            kept = kept.get("rows", []) if kept.get("environment") == facts else []
+            rows = [{"part": part, **row} for row in parts[part]()]
+            print(json.dumps(rows, indent=1))
+            rows += [row for row in kept if row["part"] != part]
+            rows.sort(key=lambda row: list(parts).index(row["part"]))
+            write(name, {"environment": facts, "rows": rows})
+
+
 def markdown_table(header, rows):
     """Return a table in Markdown; `rows` are sequences of texts."""
     lines = [header, ["---"] * len(header), *rows]

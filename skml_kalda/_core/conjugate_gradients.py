@@ -15,6 +15,8 @@ from skml_kalda._core.arrays import Array
 Product: TypeAlias = Callable[[Array], Array]
 
 CG_MAX_ITER = 1000
+# Number of products of a rough solution at most.
+_ROUGH_ITER = 200
 # Numbers in the arrays of one block of columns, 256 MB: a thousand classes take turns.
 _WORK = 2**25
 # Columns of a block: with more, inner products would cost more than products with sparse data.
@@ -74,6 +76,21 @@ def solve(
         W[:, columns], done = _refined(system, right[:, columns], tol, left)
         converged &= done
     return W, converged
+
+
+def rough_solution(system: System, right: Array, tol: float) -> Array:
+    """Solve (A + γI) W = right without checking the residual, some columns at a time."""
+    W = np.empty_like(right)
+    for columns in column_blocks(system.shape, right.shape[1]):
+        part = right[:, columns]
+        if system.rough is not None:
+            W[:, columns], _ = _single(system, part, tol, _ROUGH_ITER)
+        else:
+            limit = tol * linalg.norm(part, axis=0)
+            W[:, columns], _ = _iterate(
+                system.product, system.ridge, part, limit, None, _ROUGH_ITER
+            )
+    return W
 
 
 def warn_not_converged() -> None:

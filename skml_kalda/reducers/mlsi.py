@@ -10,7 +10,12 @@ from scipy import linalg
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from skml_kalda._core.arrays import Array
-from skml_kalda._core.eigenproblem import Eigenpairs, Normalization, normalized
+from skml_kalda._core.eigenproblem import (
+    Eigenpairs,
+    Normalization,
+    generalized_eigenpairs,
+    normalized,
+)
 from skml_kalda._core.scatter import AnyScatter, ImplicitScatter, SpectralScatter
 from skml_kalda._core.scatter.base import RANK_RTOL, TOL
 from skml_kalda._core.scatter.implicit import NO_SPECTRUM
@@ -188,12 +193,22 @@ class MLSI(BaseReducer):
     def _implicit(self, scatter: ImplicitScatter, ridge: float, x: float, y: float) -> Eigenpairs:
         if self.form == "inverse":
             raise ValueError(f'MLSI(form="inverse") {NO_SPECTRUM}: use form="direct".')
-        latent = Latent.of(scatter, self.beta, ridge * scatter.mean_eigenvalue / x, x, y)
-        limit = min(scatter.n_features, scatter.n_samples) - 2
-        reason = "the size of the data, less 2"
+        gamma = ridge * scatter.mean_eigenvalue
         if self.beta == 1:
-            limit, reason = latent.weights.shape[1], RANK_OF_COVARIANCE
-        return latent.top(self._number_of_components(scatter.label_dimensions, limit, reason))
+            L = np.full(scatter.n_classes, 1 / np.sqrt(y))
+            pairs = generalized_eigenpairs(scatter, L, gamma, self.n_components)
+            limit, reason = len(pairs.values), RANK_OF_COVARIANCE
+            pairs = pairs.leading(
+                self._number_of_components(scatter.label_dimensions, limit, reason)
+            )
+        else:
+            limit, reason = (
+                min(scatter.n_features, scatter.n_samples) - 2,
+                "the size of the data, less 2",
+            )
+            k = self._number_of_components(scatter.label_dimensions, limit, reason)
+            pairs = Latent(scatter, (1 - self.beta) / x, self.beta / y, gamma).top(k)
+        return Eigenpairs(pairs.values, pairs.vectors * np.sqrt(x))
 
     def _k(self, scatter: SpectralScatter, moments: _Moments) -> int:
         limit, reason = len(moments.data), RANK_OF_DATA

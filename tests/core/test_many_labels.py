@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import linalg, sparse
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 
 from skml_kalda import (
     CCA,
@@ -18,7 +19,7 @@ from skml_kalda import (
     MultiLabelKaLDA,
     scatter_form,
 )
-from skml_kalda._core.scatter import implicit, memory
+from skml_kalda._core.scatter import implicit, many_labels, memory
 
 SKETCHED = {
     "kaLDA": MultiLabelKaLDA(4, constraint="none", shrinkage=0.2),
@@ -56,6 +57,20 @@ def test_a_sketch_of_the_labels_finds_the_leading_directions(name, shape, monkey
     assert getattr(sketched, "alignment_", 0) == pytest.approx(getattr(exact, "alignment_", 0))
 
 
+def test_directions_that_a_sketch_does_not_tell_apart_are_warned_of(monkeypatch):
+    """Labels drawn at random: no gap after the fourth direction, and none before."""
+    rng = np.random.default_rng(0)
+    X = sparse.csr_array((rng.random((400, 300)) < 0.05) * rng.random((400, 300)))
+    Y = sparse.csr_array((rng.random((400, 200)) < 0.1).astype(float))
+    monkeypatch.setattr(implicit, "MANY_LABELS", 50)
+    monkeypatch.setattr(many_labels, "_MAX_STEPS", 2)
+    with (
+        scatter_form("implicit"),
+        pytest.warns(ConvergenceWarning, match=r"4 leading directions .* not 1e-04, because"),
+    ):
+        RLDA(4, ridge=0.2).fit(X, Y)
+
+
 def test_shrinkage_is_chosen_without_solving_for_every_label(monkeypatch):
     X, Y = topics()
     with scatter_form("rows"):
@@ -74,7 +89,6 @@ def test_shrinkage_is_chosen_without_solving_for_every_label(monkeypatch):
         CCA(3),
         MLR(3, ridge=0.1),
         MLLS(3),
-        MLSI(3, ridge=0.1),
         MDDM(3),
         MultiLabelKaLDA(3, shrinkage=0.2),
     ],
@@ -89,7 +103,8 @@ def test_more_labels_than_memory_are_refused_before_they_are_tried(reducer, monk
         reducer.fit(X, Y)
 
 
-def test_few_directions_of_many_labels_need_little_memory(monkeypatch):
+@pytest.mark.parametrize("method", [RLDA, MLSI])
+def test_few_directions_of_many_labels_need_little_memory(method, monkeypatch):
     monkeypatch.setattr(memory, "_physical_memory", lambda: 1e9)
     X, Y = topics(60, 300, 6_000)
-    assert RLDA(3, ridge=0.5).fit(X, Y).components_.shape == (3, 300)
+    assert method(3, ridge=0.5).fit(X, Y).components_.shape == (3, 300)

@@ -8,10 +8,15 @@ from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigs, eigsh
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
+from sklearn.utils import gen_batches
 
 from skml_kalda._core.arrays import Array
-from skml_kalda._core.conjugate_gradients import System, solve, warn_not_converged
+from skml_kalda._core.conjugate_gradients import (
+    System,
+    solve,
+    warn_not_converged,
+)
 from skml_kalda._core.scatter.base import Scatter, label_moments, sparse_label_gram
 from skml_kalda._core.scatter.centred import CentredRows, SingleRows, weighted_mean
 from skml_kalda._core.scatter.density import Density
@@ -27,6 +32,8 @@ _MAX_RESTARTS = 300
 # With more labels, few directions are found from a sketch of them.
 MANY_LABELS = 1_000
 _SKETCH = 64
+# Columns of one product in double precision.
+_COLUMNS = 32
 
 
 class TooFewDirections(ValueError):
@@ -170,9 +177,12 @@ class ImplicitScatter(Scatter):
         return Density.estimate(self.matmul, self.n_samples, F)
 
     def matmul(self, V: Array) -> Array:
-        """Return S_t V."""
-        product: Array = self.rows.T @ (self.rows @ V)
-        return product
+        """Return S_t V = TᵀT V."""
+        return _by_columns(lambda V: self.rows.T @ (self.rows @ V), V)
+
+    def kernel_matmul(self, U: Array) -> Array:
+        """Return T Tᵀ U."""
+        return _by_columns(lambda U: self.rows @ (self.rows.T @ U), U)
 
     def ridge_weights(self, L: Array, ridge: float) -> Array:
         """Return W = (S_t + γI)⁺ C L, shape (p, q): one solve with q right-hand sides.
@@ -182,34 +192,36 @@ class ImplicitScatter(Scatter):
         if ridge == 0 and not self.is_even:
             units = self.units
             return units[:, None] * self.rescaled(units).ridge_weights(L, ridge)
-        if self._has_dual(ridge):
+        if self.has_dual(ridge):
             return np.asarray(self.rows.T @ self.dual_solve(self.cross.targets(L), ridge))
         return self.ridge_solve(self.cross @ L, ridge)
 
     def ridge_span(self, L: Array, ridge: float) -> RidgeSpan:
         """Return the span of W = (S_t + γI)⁺ C L, which is known to the tolerance."""
         T, targets = self.rows, self.cross.targets(L)
-        if self._has_dual(ridge):
+        if self.has_dual(ridge):
             U = self.dual_solve(targets, ridge)
-            Z = T @ (T.T @ U)
+            Z = self.kernel_matmul(U)
             gram = Z.T @ (Z + ridge * U)
             return RidgeSpan(lambda P: T.T @ (U @ P), targets.T @ Z, (gram + gram.T) / 2)
         W = self.ridge_weights(L, ridge)
         Z = T @ W
         return RidgeSpan(lambda P: W @ P, targets.T @ Z, Z.T @ Z + ridge * (W.T @ W))
 
-    def _has_dual(self, ridge: float) -> bool:
-        # W = Tᵀ(TTᵀ + γI)⁻¹(·): with fewer rows than features, shorter vectors are cheaper.
+    def has_dual(self, ridge: float) -> bool:
+        """Whether to solve W = Tᵀ(T Tᵀ + γI)⁻¹(·), with vectors of n entries instead of p."""
         return ridge > 0 and self.n_samples < self.n_features
 
     def dual_solve(self, right: Array, ridge: float, tol: float | None = None) -> Array:
         """Return U = (T Tᵀ + γI)⁻¹ right, for γ > 0: TᵀU solves (S_t + γI) W = Tᵀ right."""
-        T = self.rows
-        system = System(lambda V: T @ (T.T @ V), ridge, T.shape, self.single.kernel)
-        U, converged = solve(system, right, self.tol if tol is None else tol)
+        U, converged = solve(self.dual_system(ridge), right, self.tol if tol is None else tol)
         if not converged:
             warn_not_converged()
         return U
+
+    def dual_system(self, ridge: float) -> System:
+        """Return the matrix T Tᵀ + γI, for γ > 0."""
+        return System(self.kernel_matmul, ridge, self.rows.shape, self.single.kernel)
 
     def ridge_solve(self, right: Array, ridge: float) -> Array:
         """Solve (S_t + γI) W = right, for right-hand sides in the range of S_t."""
@@ -228,29 +240,26 @@ class ImplicitScatter(Scatter):
         the solution of least norm, and with fewer rows than features they do not see the
         eigenvalue γ outside the range, which would cost more iterations than the diagonal saves.
         """
+        # Right-hand sides are correlated, so that their span turns by more than each of them.
+        return solve(self.primal_system(ridge), right, self.tol / 4, max_iter)
+
+    def primal_system(self, ridge: float) -> System:
+        """Return the matrix S_t + γI."""
         regular = ridge > 0 and self.n_samples >= self.n_features
         inverse = 1 / (self.diagonal + ridge)[:, None] if regular else None
         # Single precision leaves the range of S_t, which a ridge forgives.
         rough = self.single.total if ridge > 0 else None
-        system = System(self.matmul, ridge, self.rows.shape, rough, inverse)
-        # Right-hand sides are correlated, so that their span turns by more than each of them.
-        return solve(system, right, self.tol / 4, max_iter)
+        return System(self.matmul, ridge, self.rows.shape, rough, inverse)
 
-    def leading_eigenpairs(
-        self, product: Callable[[Array], Array], k: int, *, symmetric: bool, tol: float = 0.0
-    ) -> tuple[Array, Array]:
+    def leading_eigenpairs(self, product: Callable[[Array], Array], k: int) -> tuple[Array, Array]:
         """Return the k algebraically largest eigenpairs of an operator on the range of S_t.
 
         Parameters
         ----------
         product : callable
-            V -> A V for arrays of p rows.
+            V -> A V for arrays of p rows and symmetric A.
         k : int
             Number of pairs.
-        symmetric : bool
-            Whether A is symmetric: Lanczos, else Arnoldi.
-        tol : float, default=0
-            Relative accuracy of the eigenvalues; zero is rounding.
 
         Raises
         ------
@@ -268,13 +277,12 @@ class ImplicitScatter(Scatter):
         A = LinearOperator((p, p), matvec=vector, matmat=columns, dtype=np.float64)
         # In the range of S_t, and so is what follows, but for rounding.
         start = self.matmul(np.random.RandomState(0).standard_normal((p, 1)))[:, 0]
-        find, which = (eigsh, "LA") if symmetric else (eigs, "LR")
         try:
-            values, G = find(A, k, which=which, v0=start, maxiter=_MAX_RESTARTS, tol=tol)
+            values, G = eigsh(A, k, which="LA", v0=start, maxiter=_MAX_RESTARTS)
         except ArpackNoConvergence as error:
-            raise TooFewDirections(k, int(np.sum(error.eigenvalues.real > 0))) from error
-        order = np.argsort(-values.real, kind="stable")
-        return values.real[order], np.asarray(G.real)[:, order]
+            raise TooFewDirections(k, int(np.sum(error.eigenvalues > 0))) from error
+        order = np.argsort(-values, kind="stable")
+        return values[order], np.asarray(G)[:, order]
 
     def check_varying(self, G: Array) -> None:
         """Raise TooFewDirections if S_t vanishes along some column of G."""
@@ -286,3 +294,13 @@ class ImplicitScatter(Scatter):
     def variances(self, G: Array) -> Array:
         """Return gᵀS_tg for each column g of G."""
         return np.asarray(np.sum(G * self.matmul(G), axis=0))
+
+
+def _by_columns(product: Callable[[Array], Array], V: Array) -> Array:
+    """Apply a product to some columns at a time, which bounds the memory in between."""
+    if V.ndim == 1 or 0 < V.shape[1] <= _COLUMNS:
+        return product(V)
+    result = np.empty_like(V)
+    for columns in gen_batches(V.shape[1], _COLUMNS):
+        result[:, columns] = product(V[:, columns])
+    return result

@@ -7,9 +7,11 @@ neither a K × K nor a p × K array is formed. Every vector is kept as Tᵀ of o
 
 from __future__ import annotations
 
+import warnings
 from typing import NamedTuple
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from skml_kalda._core.arrays import Array
 from skml_kalda._core.conjugate_gradients import ratio
@@ -17,7 +19,7 @@ from skml_kalda._core.scatter.implicit import ImplicitScatter, LabelCross
 from skml_kalda._core.symmetric import positive_eigenpairs
 
 _OVERSAMPLES = 10
-_MAX_STEPS = 8
+_MAX_STEPS = 12
 
 
 class _Block(NamedTuple):
@@ -55,11 +57,12 @@ def leading_pairs(
     k : int
         Number of pairs. There are fewer if the labels have no more.
 
-    Notes
+    Warns
     -----
-    Where eigenvalues beyond the kth are nearly equal to it, no number of steps that pays tells
-    their directions apart. After eight steps those found are taken: nearly as good as the exact
-    ones, but others.
+    ConvergenceWarning
+        If the directions are not yet as exact as `scatter.tol` asks for after twelve steps, as
+        where the eigenvalues after the kth are nearly equal to it. The directions found are then
+        nearly as good as the exact ones, but not the same.
     """
     F = scatter.cross.scaled(scale)
     sketch = np.random.default_rng(0).standard_normal((F.shape[1], k + _OVERSAMPLES))
@@ -70,6 +73,8 @@ def leading_pairs(
         basis.append(ahead)
         if turn <= scatter.tol:
             break
+    else:
+        _warn_not_converged(k, turn, scatter.tol)
     values, P = _ritz(basis)
     edges = np.cumsum([block.dual.shape[1] for block in basis[:-1]])
     parts = zip(basis, np.split(P[:, :k], edges), strict=True)
@@ -110,3 +115,13 @@ def _turn(basis: list[_Block], ahead: _Block, k: int) -> float:
     residual = np.linalg.norm(ahead.labels.T @ (last @ P[-last.shape[1] :, :k]), axis=0)
     gap = values[:k] - (values[k] if len(values) > k else 0.0)
     return float(np.max(ratio(residual, gap), initial=0.0))
+
+
+def _warn_not_converged(k: int, turn: float, tol: float) -> None:
+    warnings.warn(
+        f"The span of the {k} leading directions is known to an angle of about {turn:.0e}, not "
+        f"{tol:.0e}, because eigenvalues after the last of them are nearly equal to it. Pass "
+        "another n_components, or a larger tol.",
+        ConvergenceWarning,
+        stacklevel=3,
+    )

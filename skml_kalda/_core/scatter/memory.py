@@ -26,7 +26,8 @@ def check_labels(n_features: int, n_labels: int) -> None:
         32 * n_labels**2 + 24 * n_features * n_labels,
         f"{n_labels} × {n_labels} and {n_features} × {n_labels} arrays, one column for each label",
         'Pass n_components: with a ridge and sparse X, MultiLabelKaLDA(constraint="none"), RLDA, '
-        "MLDA and OPLS then need no such array. Other methods need fewer labels: drop rare ones.",
+        "MLDA, MLSI and OPLS then need no such array. Other methods need fewer labels: drop rare "
+        "ones.",
     )
 
 

@@ -1,94 +1,211 @@
-"""The direct form of MLSI from products with S = XᵀX alone.
+"""The direct form of MLSI from products with the data alone.
 
-With B = S + γI, the eigenpairs of [(1−β) S² + β CCᵀ] g = λ B g, C = XᵀY, are those of
-(1−β)(S − γI + γ²B⁻¹) + β B⁻¹CCᵀ, in which B⁻¹C is one solve with K right-hand sides. The term in
-γ² hardly changes the leading pairs unless the ridge is large. So the search leaves it out, and a
-correction follows, whose linear systems converge quickly when the ridge is large.
+The problem is A g = λ B g with A = a S² + b C Cᵀ and B = S + γI, where S = TᵀT and C = TᵀE. A
+locally optimal block method solves it: the next leading pairs are the best within the span of the
+current ones, their preconditioned residuals, and the steps they took last. The preconditioner is
+a rough solve with B.
+
+If there are fewer rows than features, and a ridge, directions are stored as the shorter u of
+g = Tᵀu. With M = T Tᵀ the problem for u is (a M + b E Eᵀ) M u = λ (M + γI) u, which is symmetric in
+the inner product uᵀMv. Otherwise u = g and M = S, with the usual inner product.
 """
 
 from __future__ import annotations
 
+import warnings
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import linalg
+from sklearn.exceptions import ConvergenceWarning
 
 from skml_kalda._core.arrays import Array
-from skml_kalda._core.eigenproblem import Eigenpairs, varying
-from skml_kalda._core.orthonormal import orthonormal
+from skml_kalda._core.conjugate_gradients import dots, ratio, rough_solution
+from skml_kalda._core.eigenproblem import Eigenpairs
 from skml_kalda._core.scatter import ImplicitScatter
 from skml_kalda._core.scatter.implicit import TooFewDirections
-from skml_kalda._core.symmetric import RANGE_RTOL, positive
+from skml_kalda._core.symmetric import RANGE_RTOL, positive, positive_eigenpairs
 
-_MAX_ROUNDS = 100
+_MAX_ROUNDS = 300
+# Eigenvalues whose relative difference is smaller count as tied.
+_TIED = 1e-3
+# Accuracy to which residuals are preconditioned.
+_ROUGH = 0.1
+
+
+class _Block:
+    """Columns U with their products M U and A U; updated in place, because they are large."""
+
+    def __init__(self, vectors: Array, image: Array, pulled: Array) -> None:
+        self.vectors, self.image, self.pulled = vectors, image, pulled
+
+    def __matmul__(self, P: Array) -> _Block:
+        """Return combinations of the columns."""
+        return _Block(*(part @ P for part in vars(self).values()))
+
+    def turn(self, P: Array, other: _Block | None = None, Q: Array | None = None) -> None:
+        """Replace the columns by U P, or by U P + V Q for the columns V of another block."""
+        for name, part in vars(self).items():
+            turned = part @ P
+            if other is not None:
+                turned += vars(other)[name] @ Q
+            setattr(self, name, turned)
+
+    def append(self, other: _Block) -> None:
+        """Append the columns of another block."""
+        for name, part in vars(self).items():
+            setattr(self, name, np.hstack([part, vars(other)[name]]))
 
 
 class Latent(NamedTuple):
-    """The eigenproblem, with S = S_t / x and C = Σ w_i (x_i − m) b_iᵀ / √(xy)."""
+    """The eigenproblem."""
 
     scatter: ImplicitScatter
-    beta: float
-    gamma: float
-    x: float
-    cross: Array
-    """C Q, shape (p, q), where the orthonormal Q spans the range of Cᵀ."""
-    weights: Array
-    """B⁻¹C Q."""
-
-    @classmethod
-    def of(cls, scatter: ImplicitScatter, beta: float, gamma: float, x: float, y: float) -> Latent:
-        """Set the problem up; this solves for the weights."""
-        Q = varying(scatter.label_scatter)
-        weights = scatter.ridge_weights(Q, gamma * x) * np.sqrt(x / y)
-        return cls(scatter, beta, gamma, x, scatter.cross @ Q / (np.sqrt(x) * np.sqrt(y)), weights)
-
-    @property
-    def tol(self) -> float:
-        """Residual at which to stop; that of the systems is smaller."""
-        return max(self.scatter.tol / 4, 1e-11)
-
-    def data(self, V: Array) -> Array:
-        """Return S V."""
-        return self.scatter.matmul(V) / self.x
-
-    def ascend(self, V: Array) -> Array:
-        """Return B⁻¹A V without the term in γ²."""
-        labels: Array = self.weights @ (self.cross.T @ V)
-        return (1 - self.beta) * (self.data(V) - self.gamma * V) + self.beta * labels
-
-    def best_within(self, V: Array, k: int) -> Eigenpairs:
-        """Return the k leading eigenpairs within span(V)."""
-        V = orthonormal(V)
-        SV, CV = self.data(V), self.cross.T @ V
-        A = (1 - self.beta) * SV.T @ SV + self.beta * CV.T @ CV
-        m = V.shape[1]
-        B = V.T @ SV + self.gamma * np.eye(m)
-        values, P = linalg.eigh(A, (B + B.T) / 2, subset_by_index=(m - k, m - 1))
-        return Eigenpairs(values[::-1], V @ P[:, ::-1])
+    data_weight: float
+    """a > 0."""
+    label_weight: float
+    """b ≥ 0."""
+    ridge: float
+    """γ ≥ 0."""
 
     def top(self, k: int) -> Eigenpairs:
-        """Return the k leading eigenpairs."""
-        if self.beta == 1:
-            return self.best_within(self.weights, k)
-        pairs = self.best_within(self._arnoldi(k), k)
-        before = pairs.vectors[:, :0]
-        for _ in range(_MAX_ROUNDS):
-            values, G = pairs
-            if self.gamma <= RANGE_RTOL * values[-1]:
-                break
-            inverse = self.scatter.ridge_solve(G, self.gamma * self.x) * self.x
-            missing = (1 - self.beta) * self.gamma**2 * inverse
-            rest = self.ascend(G) + missing - G * values
-            if linalg.norm(rest) <= self.tol * linalg.norm(G * values):
-                break
-            # With the directions before, the search is one of conjugate gradients (LOBPCG).
-            span = np.hstack([G, rest / linalg.norm(rest, axis=0), before])
-            pairs, before = self.best_within(span, k), G
-        return pairs
+        """Return the k leading eigenpairs, with GᵀBG = I.
 
-    def _arnoldi(self, k: int) -> Array:
-        values, G = self.scatter.leading_eigenpairs(self.ascend, k, symmetric=False, tol=self.tol)
-        found = int(np.sum(positive(values)))
-        if found < k:
+        Raises
+        ------
+        TooFewDirections
+            If the data vary in fewer than k directions.
+        """
+        current = self._orthonormal(self._columns(self._start(k)))
+        values, P = _descending(self._inner(current).T @ current.pulled)
+        current.turn(P)
+        share, steps, following = self._largest_share, None, 0.0
+        for _ in range(_MAX_ROUNDS):
+            self._check_varying(current, values, k)
+            residual = current.pulled - self._metric(current) * values
+            gap = np.maximum(values - following, _TIED * values)
+            worst = self._worst(share * linalg.norm(residual, axis=0) / gap)
+            if len(worst) == 0:
+                break
+            residual = residual[:, worst]
+            beside = self._columns(self._precondition(residual))
+            share = self._share(residual, beside)
+            if steps is not None:
+                beside.append(steps[0] @ steps[1][:, worst])
+            beside = self._orthonormal(beside, current)
+            values, following, P = self._ritz(current, beside)
+            current.turn(P[:k], beside, P[k:])
+            steps = beside, P[k:]
+        else:
+            _warn_not_converged(k)
+        G = current.vectors
+        return Eigenpairs(values, np.asarray(self.scatter.rows.T @ G) if self._is_dual else G)
+
+    @property
+    def _is_dual(self) -> bool:
+        return self.scatter.has_dual(self.ridge)
+
+    def _product(self, V: Array) -> Array:
+        """Return M V."""
+        return self.scatter.kernel_matmul(V) if self._is_dual else self.scatter.matmul(V)
+
+    def _inner(self, block: _Block) -> Array:
+        """Return the side of U in inner products."""
+        return block.image if self._is_dual else block.vectors
+
+    def _metric(self, block: _Block) -> Array:
+        """Return B U."""
+        return block.image + self.ridge * block.vectors
+
+    def _columns(self, U: Array) -> _Block:
+        image = self._product(U)
+        pulled = self._product(image)
+        pulled *= self.data_weight
+        cross = self.scatter.cross
+        if self._is_dual:
+            pulled += cross.targets(self.label_weight * cross.of_image(image))
+        else:
+            pulled += cross @ (self.label_weight * (cross.T @ U))
+        return _Block(U, image, pulled)
+
+    def _start(self, k: int) -> Array:
+        """Return B⁻¹C times random numbers, roughly, and random directions if more are needed."""
+        rng, cross = np.random.default_rng(0), self.scatter.cross
+        labels = rng.standard_normal((cross.shape[1], min(k, cross.shape[1])))
+        F = cross.targets(labels) if self._is_dual else cross @ labels
+        rest = rng.standard_normal((len(F), k - labels.shape[1]))
+        return np.hstack([self._precondition(F), self._product(rest)])
+
+    def _precondition(self, R: Array) -> Array:
+        scatter, ridge = self.scatter, self.ridge
+        system = scatter.dual_system(ridge) if self._is_dual else scatter.primal_system(ridge)
+        return rough_solution(system, R, _ROUGH)
+
+    def _orthonormal(self, block: _Block, beside: _Block | None = None) -> _Block:
+        """Make the columns B-orthonormal, and B-orthogonal to another block, in place.
+
+        Columns that depend on others are dropped.
+        """
+        for _ in range(2):  # once leaves rounding errors
+            if beside is not None:
+                inside = self._metric(beside).T @ self._inner(block)
+                block.turn(np.eye(inside.shape[1]), beside, -inside)
+            gram = self._inner(block).T @ self._metric(block)
+            size = np.sqrt(np.maximum(gram.diagonal(), 0))
+            scale = ratio(np.ones_like(size), size)
+            lengths, axes = positive_eigenpairs(scale[:, None] * (gram + gram.T) / 2 * scale)
+            block.turn(scale[:, None] * axes / np.sqrt(lengths))
+        return block
+
+    def _ritz(self, current: _Block, beside: _Block) -> tuple[Array, float, Array]:
+        """Return the leading eigenvalues within the span of both, the next one, and vectors."""
+        k = current.vectors.shape[1]
+        sides = self._inner(current), self._inner(beside)
+        A = np.block([[side.T @ each.pulled for each in (current, beside)] for side in sides])
+        values, P = _descending(A)
+        return values[:k], float(values[k]) if len(values) > k else 0.0, P[:, :k]
+
+    def _check_varying(self, current: _Block, values: Array, k: int) -> None:
+        """Raise TooFewDirections if fewer than k directions vary by more than rounding."""
+        inner = self._inner(current)
+        variance, length = dots(inner, current.image), dots(inner, current.vectors)
+        varying = positive(values) & (variance > RANGE_RTOL * self.scatter.trace * length)
+        if (found := int(np.sum(varying))) < k:
             raise TooFewDirections(k, found)
-        return G
+
+    def _worst(self, errors: Array) -> NDArray[np.intp]:
+        """Return the columns farthest from the solution: at most half of them, to save memory."""
+        order = np.argsort(-errors, kind="stable")[: (len(errors) + 1) // 2]
+        return order[errors[order] > self._tol / np.sqrt(len(errors))]
+
+    @property
+    def _tol(self) -> float:
+        return max(self.scatter.tol, 1e-10)
+
+    @property
+    def _largest_share(self) -> float:
+        """Bound of √(rᵀB⁻¹r) / ‖r‖, in the inner product of the problem."""
+        if self._is_dual:
+            return 1.0
+        return 1 / np.sqrt(self.ridge or RANGE_RTOL * self.scatter.trace)
+
+    def _share(self, residual: Array, solved: _Block) -> float:
+        """Return √(rᵀB⁻¹r) / ‖r‖, of the column with the largest."""
+        squares = ratio(dots(residual, self._inner(solved)), dots(residual, residual))
+        return float(np.sqrt(np.max(squares, initial=0.0)))
+
+
+def _descending(A: Array) -> tuple[Array, Array]:
+    """Return the eigenpairs of a symmetric matrix, descending."""
+    values, vectors = np.linalg.eigh((A + A.T) / 2)
+    return values[::-1], vectors[:, ::-1]
+
+
+def _warn_not_converged(k: int) -> None:
+    warnings.warn(
+        f"The {k} leading directions of MLSI did not converge in {_MAX_ROUNDS} rounds: some "
+        "eigenvalues are nearly equal. Pass another n_components, or a larger tol.",
+        ConvergenceWarning,
+        stacklevel=2,
+    )

@@ -78,7 +78,7 @@ class ImplicitDifference:
         def product(V: Array) -> Array:
             return (a * (F @ (F.T @ V)) - b * (S.matmul(V) + self.gamma * V)) / S.weight
 
-        values, G = S.leading_eigenpairs(product, k, symmetric=True)
+        values, G = S.leading_eigenpairs(product, k)
         S.check_varying(G)
         return values, G
 

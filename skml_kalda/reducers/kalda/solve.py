@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from skml_kalda._core.arrays import Array
 from skml_kalda._core.eigenproblem import generalized_eigenpairs, orthonormal_eigenpairs
 from skml_kalda._core.orthonormal import diagonal_basis, polar
-from skml_kalda._core.scatter import AnyScatter, ImplicitScatter, Scatter, Spectrum
+from skml_kalda._core.scatter import AnyScatter, ImplicitScatter, Scatter, SpectralScatter
 from skml_kalda._core.scatter.implicit import NO_SPECTRUM
 from skml_kalda._core.shrinkage import shrinkage_of
 from skml_kalda.reducers._base import (
@@ -28,7 +28,7 @@ from skml_kalda.reducers._base import (
 from skml_kalda.reducers.kalda.alignment import Alignment
 from skml_kalda.reducers.kalda.newton import Solution, Stop, best_of
 from skml_kalda.reducers.kalda.paper_iteration import paper_iteration
-from skml_kalda.reducers.kalda.subspaces import Shrunk, maximize_in_subspaces
+from skml_kalda.reducers.kalda.subspaces import Maximum, Shrunk, maximize_in_subspaces
 
 
 @dataclass(frozen=True)
@@ -89,25 +89,23 @@ class KaLDA:
     def _orthonormal(self, scatter: AnyScatter) -> Directions:
         """Maximise J over GᵀG = I, by iteration."""
         a = self._shrinkage(scatter)
-        (values, basis), solution = self._reduced(scatter, a)
-        factor = np.asarray(basis.T @ scatter.between).T  # M: S_b = MᵀM in the eigenbasis
-        objective = Alignment((1 - a) * values + a * scatter.mean_eigenvalue, factor)
-        k = self._k(scatter, len(values), RANK_OF_DATA)
-        solution = solution or self._solve(objective, k)
+        G, variances, eigenvalues, solution = (
+            self._spectral(scatter, a) if scatter.has_spectrum else self._in_subspaces(scatter, a)
+        )
         if not solution.converged:
             self._warn(solution)
-        J = Alignment(values, factor).value(solution.point)
-        G = polar(basis @ diagonal_basis(solution.point, values)[0])
+        k = G.shape[1]
+        shares: Array = np.sum((scatter.between.T @ G) ** 2, axis=0)
         attributes = {
             "objective_": solution.value,
             "objective_history_": solution.history,
-            "upper_bound_": objective.upper_bound(k),
-            "eigenvalues_": _padded(objective.eigenvalues[:k], k),
+            "upper_bound_": float(linalg.norm(eigenvalues[:k])),
+            "eigenvalues_": _padded(eigenvalues[:k], k),
             "n_iter_": max(1, solution.n_iter),
             "converged_": solution.converged,
             "shrinkage_": a,
-            "alignment_": label_constant(scatter) * J,
-            "explained_alignment_ratio_": _alignment_shares(scatter, G),
+            "alignment_": label_constant(scatter) * float(shares.sum() / linalg.norm(variances)),
+            "explained_alignment_ratio_": shares / (shares.sum() or 1.0),
         }
         return Directions(G, attributes)
 
@@ -117,20 +115,23 @@ class KaLDA:
             warn_unregularised(self.name, "shrinkage", scatter)
         return a
 
-    def _reduced(self, scatter: AnyScatter, a: float) -> tuple[Spectrum, Solution | None]:
-        """Return S_t in its eigenbasis, or in a subspace that holds the solution."""
-        if scatter.has_spectrum:
-            self._k(scatter, len(scatter.spectrum.values), RANK_OF_DATA)
-            return scatter.spectrum, None
-        return self._in_subspaces(scatter, a)
+    def _spectral(self, scatter: SpectralScatter, a: float) -> Maximum:
+        """Maximise J in the eigenbasis of S_t."""
+        values, basis = scatter.spectrum
+        k = self._k(scatter, len(values), RANK_OF_DATA)
+        factor = np.asarray(basis.T @ scatter.between).T  # M: S_b = MᵀM in the eigenbasis
+        objective = Alignment((1 - a) * values + a * scatter.mean_eigenvalue, factor)
+        solution = self._solve(objective, k)
+        point, variances = diagonal_basis(solution.point, values)
+        return Maximum(polar(basis @ point), variances, objective.eigenvalues, solution)
 
-    def _in_subspaces(self, scatter: ImplicitScatter, a: float) -> tuple[Spectrum, Solution]:
+    def _in_subspaces(self, scatter: ImplicitScatter, a: float) -> Maximum:
         if self.solver == "paper":
             raise ValueError(f'solver="paper" {NO_SPECTRUM}: use solver="auto".')
         shrunk = Shrunk.of(scatter, a)
         axes = shrunk.axes()
         reason = f"{rank_of_labels(scatter)}; a further direction {NO_SPECTRUM}"
-        k = self._k(scatter, len(axes.space.values), reason)
+        k = self._k(scatter, axes.size, reason)
         stop = Stop(self.tol, self.max_iter)
         return maximize_in_subspaces(shrunk, axes, stop, lambda J: self._solve(J, k))
 
@@ -172,12 +173,6 @@ def lda_axes(scatter: AnyScatter, shrinkage: float, k: int | None = None) -> tup
     rest = 1 - shrinkage
     values, vectors = generalized_eigenpairs(scatter, L, floor / rest, k)
     return values / rest, vectors / np.sqrt(rest)
-
-
-def _alignment_shares(scatter: Scatter, G: Array) -> Array:
-    """Return the share of each direction in Tr(GᵀS_bG), and so in the alignment."""
-    shares: Array = np.sum((scatter.between.T @ G) ** 2, axis=0)
-    return shares / (shares.sum() or 1.0)
 
 
 def label_constant(scatter: Scatter) -> float:

@@ -1,13 +1,14 @@
-"""kaLDA for data too large for the spectrum of S_t: exact solutions in growing subspaces.
+"""kaLDA for data too large for the spectrum of S_t: exact solutions in small subspaces.
 
-The problem is solved in a subspace V that contains the axes of LDA, S⁻¹ range(S_b) with S the
-shrunk S_t. If the gradient of J in the space of the data is not zero there, S⁻¹ times the gradient
-is appended to V. About ten rounds reach rounding accuracy, because S Z D is the dominant term of
-the Hessian of J (see `alignment`).
+The first subspace is that of the axes of LDA, S⁻¹ range(S_b) with S the shrunk S_t. If the gradient
+of J in the space of the data is not zero at the maximum found there, S⁻¹ times the gradient is
+appended, and so on. S Z D is the dominant term of the Hessian of J (see `alignment`), so about ten
+rounds are enough. When the subspace has three times as many dimensions as there are directions,
+only the span of the last two solutions is kept.
 
-Along directions in which the training data do not vary, J could grow without meaning, and rounding
-errors lead there. So every vector is stored as Tᵀ of a vector with n entries, which cannot leave
-the range of S_t = TᵀT.
+J could grow without meaning along directions in which the training data do not vary, and rounding
+errors lead there. So every vector v = Tᵀu is stored along with u, and cannot leave the range of
+S_t = TᵀT.
 """
 
 from __future__ import annotations
@@ -17,31 +18,113 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy import linalg
+from sklearn.utils import gen_batches
 
 from skml_kalda._core.arrays import Array
-from skml_kalda._core.conjugate_gradients import solve_dual
+from skml_kalda._core.conjugate_gradients import ratio, rough_solution, solve_dual
 from skml_kalda._core.eigenproblem import varying
-from skml_kalda._core.scatter import ImplicitScatter, Spectrum
+from skml_kalda._core.orthonormal import orthonormal
+from skml_kalda._core.scatter import ImplicitScatter
+from skml_kalda._core.scatter.base import RANK_RTOL
 from skml_kalda._core.symmetric import positive_eigenpairs
 from skml_kalda.reducers.kalda.alignment import Alignment
 from skml_kalda.reducers.kalda.newton import Reason, Solution, Stop, maximize, stalled
 
-# New columns of V need only roughly the right direction.
-_COLUMN_TOL, _COLUMN_MAX_ITER = 0.03, 200
-MAX_ROUNDS = 30
-# When V has more than this many columns for each column of G, restart from G and the axes.
-_WIDTH = 8
+# New columns of V need only roughly the right direction: accuracy in single precision, and in
+# double precision, where a round costs more.
+_ROUGH, _CAREFUL, _MAX_PRODUCTS = 0.1, 0.03, 200
+MAX_ROUNDS = 60
+# Most columns of V for each column of G. With more rows than features, most of u in v = Tᵀu is
+# mapped to zero, which costs digits in every round: a larger subspace needs fewer rounds.
+_WIDTH, _TALL_WIDTH = 3, 8
+# Rounds without progress after which rounding is said to prevent it.
+_PATIENCE = 4
+# Rows and columns of V that are worked on at a time.
+_ROWS, _COLUMNS = 4096, 16
 
 
-class Subspace(NamedTuple):
-    """A subspace of the range of S_t, in the orthonormal basis in which S_t is diagonal."""
+class Subspace:
+    """A subspace of the range of S_t, with an orthonormal basis V = TᵀU.
 
-    space: Spectrum
-    """S_t in the subspace: its eigenvalues, descending, and V = TᵀU, shape (p, m)."""
-    dual: Array
-    """U, shape (n, m)."""
-    image: Array
-    """T V, shape (n, m)."""
+    Parameters
+    ----------
+    V, U : arrays of shape (p, m) and (n, m)
+        The basis.
+    total : array of shape (m, m)
+        VᵀS_tV.
+    factor : array of shape (K, m)
+        FᵀV, where S_b = F Fᵀ.
+    """
+
+    def __init__(self, V: Array, U: Array, total: Array, factor: Array) -> None:
+        self.total, self.factor = total, factor
+        self._basis, self._dual = V, U
+
+    @property
+    def size(self) -> int:
+        """Number m of dimensions."""
+        return len(self.total)
+
+    @property
+    def basis(self) -> Array:
+        """V, shape (p, m)."""
+        return self._basis[:, : self.size]
+
+    @property
+    def dual(self) -> Array:
+        """U, shape (n, m)."""
+        return self._dual[:, : self.size]
+
+    def reserve(self, size: int) -> None:
+        """Make room for a basis of `size` columns, if there is less."""
+        missing = size - self._basis.shape[1]
+        if missing > 0:
+            self._basis = np.pad(self._basis, ((0, 0), (0, missing)))
+            self._dual = np.pad(self._dual, ((0, 0), (0, missing)))
+
+    def room(self, q: int) -> tuple[Array, Array]:
+        """Return the columns of V and U that follow the basis, to be written to."""
+        columns = slice(self.size, self.size + q)
+        return self._basis[:, columns], self._dual[:, columns]
+
+    def extend(self, total: Array, factor: Array) -> None:
+        """Count the columns that follow as part of the basis.
+
+        `total` is VᵀS_t times the new columns, for V with them, and `factor` is Fᵀ times them.
+        """
+        m = self.size
+        self.total = np.block([[self.total, total[:m]], [total[:m].T, total[m:]]])
+        self.factor = np.hstack([self.factor, factor])
+
+    def restrict(self, P: Array) -> None:
+        """Keep only the span of V P, for orthonormal P."""
+        _turn(self.basis, P)
+        _turn(self.dual, P)
+        self.total, self.factor = P.T @ self.total @ P, self.factor @ P
+
+
+def _turn(A: Array, P: Array) -> None:
+    """Write A P over the first columns of A: a copy would need as much memory again."""
+    for rows in gen_batches(len(A), _ROWS):
+        A[rows, : P.shape[1]] = A[rows] @ P
+
+
+def _subtract(A: Array, B: Array, P: Array) -> None:
+    """Write A − B P over A."""
+    for rows in gen_batches(len(A), _ROWS):
+        A[rows] -= B[rows] @ P
+
+
+class Maximum(NamedTuple):
+    """The maximum of J over orthonormal G, and how it was found."""
+
+    G: Array
+    """Shape (p, k), with GᵀS_tG diagonal."""
+    variances: Array
+    """Diagonal of GᵀS_tG, descending, shape (k,)."""
+    eigenvalues: Array
+    """Generalised eigenvalues of (S_b, S), descending."""
+    solution: Solution
 
 
 class Shrunk(NamedTuple):
@@ -72,132 +155,158 @@ class Shrunk(NamedTuple):
         """The factor a Tr(S_t)/p of I."""
         return self.shrinkage * self.scatter.mean_eigenvalue
 
-    def solve(self, right: Array, tol: float, max_iter: int | None = None) -> Array:
-        """Solve S Z = Tᵀ right for Z = TᵀU; return U."""
+    def axes(self) -> Subspace:
+        """Return the span of the LDA axes, S⁻¹ range(S_b)."""
+        T, rest = self.scatter.rows, 1 - self.shrinkage
+        if self.shrinkage == 1:
+            U = self.pull / self.floor
+        elif self.shrinkage > 0:
+            U = self.scatter.dual_solve(self.pull / rest, self.floor / rest)
+        else:
+            U = solve_dual(T, self.pull, 1.0, 0.0, self.scatter.tol)
+        R = self.turn.T @ (self.scatter.between.T @ (T.T @ U))
+        values, Q = positive_eigenpairs((R + R.T) / 2, 1e-11)
+        U = U @ (Q / np.sqrt(values))
+        V, U = _orthonormal_pair(T.T @ U, U)
+        image = T @ V
+        return Subspace(V, U, image.T @ image, self.scatter.between.of_image(image))
+
+    def precondition(self, right: Array, *, careful: bool) -> Array:
+        """Solve S Z = Tᵀ right roughly, for Z = TᵀU; return U.
+
+        Single precision does not resolve Tᵀ right if Tᵀ maps most of `right` to zero, as with
+        more rows than features. It is enough unless `careful`.
+        """
         rest = 1 - self.shrinkage
         if self.shrinkage == 1:
             return right / self.floor
-        if self.shrinkage > 0:
-            return self.scatter.dual_solve(right / rest, self.floor / rest, tol)
-        return solve_dual(self.scatter.rows, right, rest, self.floor, tol, max_iter)
+        if self.scatter.has_dual(self.floor) and not careful:
+            system = self.scatter.dual_system(self.floor / rest)
+            return rough_solution(system, right / rest, _ROUGH)
+        return solve_dual(self.scatter.rows, right, rest, self.floor, _CAREFUL, _MAX_PRODUCTS)
 
-    def axes(self) -> Subspace:
-        """Return the span of the LDA axes, S⁻¹ range(S_b)."""
-        U = self.solve(self.pull, self.scatter.tol)
-        R = self.turn.T @ (self.scatter.between.T @ (self.scatter.rows.T @ U))
-        values, Q = positive_eigenpairs((R + R.T) / 2, 1e-11)
-        return self.span(U @ Q / np.sqrt(values))
+    def widen(self, space: Subspace, q: int) -> None:
+        """Extend a basis by the span of the q columns that follow it."""
+        T, V, U = self.scatter.rows, space.basis, space.dual
+        for first in (True, False):  # once leaves rounding errors
+            primal, dual = space.room(q)
+            inside = V.T @ primal
+            _subtract(dual, U, inside)
+            if first:
+                primal[:] = T.T @ dual
+            else:
+                _subtract(primal, V, inside)
+            # Drop columns that are, up to rounding, combinations of others or of V.
+            turn = _whitening(primal)[:, : max(min(T.shape) - space.size, 0)]
+            _turn(primal, turn)
+            _turn(dual, turn)
+            q = turn.shape[1]
+        primal, dual = space.room(q)
+        image = T @ primal
+        total = np.empty((space.size + q, q))
+        for columns in gen_batches(q, _COLUMNS):
+            product = T.T @ image[:, columns]  # S_t times new columns
+            total[:, columns] = np.vstack([V.T @ product, primal.T @ product])
+        space.extend(total, self.scatter.between.of_image(image))
 
-    def span(self, U: Array) -> Subspace:
-        """Return the span of TᵀU."""
-        T = self.scatter.rows
-        V, triangle = np.linalg.qr(T.T @ U)
-        U = linalg.solve_triangular(triangle.T, U.T, lower=True, check_finite=False).T
-        return _diagonal(V, U, T @ V)
-
-    def widened(self, kept: Subspace, columns: Array) -> Subspace:
-        """Return the sum of a subspace and the span of Tᵀ `columns`."""
-        T, ((_, V), U, Z) = self.scatter.rows, kept
-        primal = T.T @ columns
-        size = linalg.norm(primal, axis=0)
-        size = np.where(size > 0, size, 1)
-        primal, columns = primal / size, columns / size
-        # Orthogonal to V; the second time to rounding.
-        columns = columns - U @ (V.T @ primal)
-        primal, columns = _beside(V, U, T.T @ columns, columns)
-        # Drop columns that are, up to rounding, combinations of others or of V.
-        _, singular, right = linalg.svd(primal, full_matrices=False)
-        new = singular > 1e-8
-        new[max(min(T.shape) - U.shape[1], 0) :] = False
-        turn = right[new].T / singular[new]
-        primal, columns = _beside(V, U, primal @ turn, columns @ turn)
-        primal, triangle = np.linalg.qr(primal)
-        columns = linalg.solve_triangular(triangle.T, columns.T, lower=True).T
-        parts = (V, primal), (U, columns), (Z, T @ primal)
-        return _diagonal(*(np.hstack(part) for part in parts))
-
-    def alignment(self, subspace: Subspace) -> Alignment:
-        """Return J restricted to a subspace."""
-        values = (1 - self.shrinkage) * subspace.space.values + self.floor
-        return Alignment(values, self.scatter.between.of_image(subspace.image))
+    def alignment(self, space: Subspace) -> tuple[Alignment, Array]:
+        """Return J restricted to a subspace in which S_t is diagonal, and the rotation to it."""
+        values, rotation = positive_eigenpairs(space.total, eigh=np.linalg.eigh)
+        shrunk = (1 - self.shrinkage) * values + self.floor
+        return Alignment(shrunk, space.factor @ rotation), rotation
 
 
-def _diagonal(V: Array, U: Array, Z: Array) -> Subspace:
-    """Rotate an orthonormal basis so that S_t is diagonal."""
-    values, rotation = positive_eigenpairs(Z.T @ Z, eigh=np.linalg.eigh)
-    return Subspace(Spectrum(values, V @ rotation), U @ rotation, Z @ rotation)
+def _orthonormal_pair(V: Array, U: Array) -> tuple[Array, Array]:
+    """Return orthonormal V = TᵀU of the same span."""
+    V, triangle = np.linalg.qr(V)
+    return V, linalg.solve_triangular(triangle.T, U.T, lower=True, check_finite=False).T
 
 
-def _beside(V: Array, U: Array, primal: Array, dual: Array) -> tuple[Array, Array]:
-    """Return columns Tᵀ `dual` without their part in the span of V = TᵀU."""
-    inside = V.T @ primal
-    return primal - V @ inside, dual - U @ inside
+def _whitening(V: Array) -> Array:
+    """Return P for which V P is an orthonormal basis of span(V), to rounding at the second time."""
+    gram = V.T @ V
+    size = np.sqrt(gram.diagonal())
+    scale = ratio(np.ones_like(size), size)
+    lengths, axes = positive_eigenpairs(scale[:, None] * gram * scale, RANK_RTOL)
+    return np.asarray(scale[:, None] * axes / np.sqrt(lengths))
 
 
 def maximize_in_subspaces(
-    shrunk: Shrunk, axes: Subspace, stop: Stop, first: Callable[[Alignment], Solution]
-) -> tuple[Spectrum, Solution]:
-    """Maximise J over the range of S_t.
+    shrunk: Shrunk, space: Subspace, stop: Stop, first: Callable[[Alignment], Solution]
+) -> Maximum:
+    """Maximise J over the range of S_t. One iteration of the solution is one round.
 
     Parameters
     ----------
     shrunk : Shrunk
         S_t and S_b.
-    axes : Subspace
-        The axes of LDA.
+    space : Subspace
+        The axes of LDA; what is appended to them replaces them in time.
     stop : Stop
-        Stop when √⟨g, W⁻¹g⟩ ≤ tol·√J, with g the gradient in the space of the data and W the
-        preconditioner, or after max_iter rounds, but at most thirty.
+        Stop when √⟨g, W⁻¹g⟩ ≤ tol·√J / 4, with g the gradient in the space of the data and W
+        the preconditioner, or after max_iter rounds, but at most sixty.
     first : callable
         Solves the problem in the span of the axes.
-
-    Returns
-    -------
-    space : Spectrum
-        S_t in the last subspace.
-    solution : Solution
-        The maximum in coordinates of that subspace. One iteration is one round.
     """
-    current, slope = axes, np.inf
-    solution = first(shrunk.alignment(axes))
-    history = [solution.value]
-    reason: Reason | None = None
-    while reason is None:
-        at = _Point(*(part @ solution.point for part in (current.dual, current.image)))
-        previous, (slope, columns) = slope, _new_columns(shrunk, at)
-        if slope <= stop.tol**2 * solution.value:
-            reason = "gradient"
-        elif stalled(slope, previous, solution.value):
-            reason = "rounding"
-        elif len(history) > min(stop.max_iter, MAX_ROUNDS):
-            reason = "max_iter"
-        else:
-            G = current.space.basis @ solution.point
-            wide = len(solution.point) > _WIDTH * G.shape[1]
-            current = shrunk.widened(shrunk.widened(axes, at.dual) if wide else current, columns)
-            start = current.space.basis.T @ G
-            solution = maximize(shrunk.alignment(current), start, stop)
-            history.append(solution.value)
-    return current.space, Solution(solution.point, solution.value, np.array(history), reason)
+    objective, rotation = shrunk.alignment(space)
+    eigenvalues = objective.eigenvalues
+    solution = first(objective)
+    history, k = [solution.value], solution.point.shape[1]
+    width = _WIDTH if shrunk.scatter.has_dual(shrunk.floor) else _TALL_WIDTH
+    room = max(space.size, (width - 1) * k) + k
+    point = last = rotation @ solution.point
+    slopes, inner = [np.inf] * _PATIENCE, stop._replace(tol=stop.tol / 10)
+    while True:
+        if space.size + k > room:
+            both = orthonormal(np.hstack([point, last]))
+            space.restrict(both)
+            point = both.T @ point
+        # In single precision until that gains little.
+        space.reserve(space.size + k)
+        careful = slopes[-1] > slopes[-2] / 4
+        slopes.append(_append_columns(shrunk, space, point, careful=careful))
+        reason = _reason_to_stop(slopes, solution.value, len(history), stop)
+        if reason is not None:
+            break
+        shrunk.widen(space, k)
+        last = np.pad(point, ((0, space.size - len(point)), (0, 0)))
+        objective, rotation = shrunk.alignment(space)
+        solution = maximize(objective, rotation.T @ last, inner)
+        history.append(solution.value)
+        point = rotation @ solution.point
+    values, rotation = np.linalg.eigh(point.T @ space.total @ point)
+    G = space.basis @ (point @ rotation[:, ::-1])
+    found = Solution(solution.point, solution.value, np.array(history), reason)
+    return Maximum(G, values[::-1], eigenvalues, found)
 
 
-class _Point(NamedTuple):
-    """Directions G = Tᵀ `dual`."""
+def _reason_to_stop(slopes: list[float], value: float, rounds: int, stop: Stop) -> Reason | None:
+    if slopes[-1] <= (stop.tol / 4) ** 2 * value:
+        return "gradient"
+    if stalled(slopes[-1], slopes[-1 - _PATIENCE], value):
+        return "rounding"
+    return "max_iter" if rounds > min(stop.max_iter, MAX_ROUNDS) else None
 
-    dual: Array
-    image: Array
-    """T G, shape (n, k)."""
 
+def _append_columns(shrunk: Shrunk, space: Subspace, point: Array, *, careful: bool) -> float:
+    """Write a rough Z = TᵀU with S Z D = g / curvature behind the basis, for the gradient g.
 
-def _new_columns(shrunk: Shrunk, at: _Point) -> tuple[float, Array]:
-    """Return the squared length of the gradient g, and a rough Z with S Z D = g / curvature."""
-    T, scatter = shrunk.scatter.rows, shrunk.scatter
-    b = shrunk.turn.T @ scatter.between.of_image(at.image)
-    C = (1 - shrunk.shrinkage) * at.image + shrunk.floor * at.dual  # S G = Tᵀ C
-    d = np.sum(at.image * C, axis=0)
+    Return the squared length of g in the metric of the preconditioner.
+    """
+    T, scatter, dual = shrunk.scatter.rows, shrunk.scatter, space.dual @ point
+    primal, columns = space.room(point.shape[1])
+    primal[:] = space.basis @ point
+    image = T @ primal
+    b = shrunk.turn.T @ scatter.between.of_image(image)
+    C = (1 - shrunk.shrinkage) * image + shrunk.floor * dual  # S G = Tᵀ C
+    d = np.sum(image * C, axis=0)
     norm = linalg.norm(d)
     curvature = 2 * np.vdot(b, b) / norm**3
-    gradient = (2 / norm) * (shrunk.pull @ b) - C * (curvature * d)
-    gradient -= at.dual @ (at.image.T @ gradient)
-    columns = shrunk.solve(gradient / (curvature * d), _COLUMN_TOL, _COLUMN_MAX_ITER)
-    return float(np.vdot(T.T @ gradient, T.T @ columns)), columns
+    gradient = shrunk.pull @ ((2 / norm) * b)
+    gradient -= np.multiply(C, curvature * d, out=C)
+    gradient -= dual @ (image.T @ gradient)
+    del image, dual, C  # the solve needs the memory
+    gradient /= curvature * d
+    columns[:] = shrunk.precondition(gradient, careful=careful)
+    primal[:] = T.T @ columns
+    return float(np.vdot(gradient * (curvature * d), T @ primal))
