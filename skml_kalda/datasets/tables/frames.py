@@ -77,7 +77,7 @@ def _delimited(path: Path) -> pd.DataFrame:
         reason = f"{line[2]} fields, but the header has {len(header)}"
         raise TableError(reason, path=path, line=int(line[1])) from error
     except UnicodeDecodeError as error:
-        raise TableError(f"this is not UTF-8 text ({error.reason})", path=path) from error
+        raise TableError(f"this is no text in UTF-8 ({error.reason})", path=path) from error
     # A row with too few fields has been filled up.
     if frame.iloc[:, -1].isna().any() and (short := _uneven(path, separator, len(header))):
         raise short

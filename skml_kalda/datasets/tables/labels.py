@@ -65,7 +65,6 @@ def _matches(names: Sequence[str], pattern: str, path: Path) -> list[int]:
     found = [i for i, name in enumerate(names) if fnmatchcase(name, pattern)]
     if not found:
         shown = ", ".join(names[:10]) + (", ..." if len(names) > 10 else "")
-        reason = f"labels names {pattern!r}, which is not a column"
-        reason += did_you_mean(pattern, names)
+        reason = f"no column is called {pattern!r}, as labels asks{did_you_mean(pattern, names)}"
         raise TableError(f"{reason} (columns: {shown})", path=path)
     return found
