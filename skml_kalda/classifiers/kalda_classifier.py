@@ -206,7 +206,7 @@ class KaLDAClassifier(ScoredLabelsMixin, ClassifierMixin, BaseEstimator):
         The kernel, its landmarks and the relevance are chosen on the first batch, which should
         be a fair sample of at least a few hundred rows. All else is chosen on all rows. A linear
         kernel of up to 2000 features has no landmarks, and its relevance is that of all rows.
-        The first call after `fit` starts anew.
+        The first call after `fit` starts over.
 
         Parameters
         ----------

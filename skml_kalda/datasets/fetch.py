@@ -38,7 +38,7 @@ def fetch(manifest: Manifest, home: Path, *, force: bool = False) -> Path:
 
 
 def how_to_get(manifest: Manifest, home: Path) -> str:
-    """Return a message that tells the user how to get a data set that is not here."""
+    """Return a message that tells the user how to get a missing data set."""
     build = f" or make it with: {manifest.build}" if manifest.build else ""
     place = f"put {manifest.file}.arff (or .gz, .bz2, .xz) into {home}{build}"
     if manifest.sources:

@@ -167,7 +167,7 @@ class ProjectionDisplay:
             The directions to draw; None means the first two. One direction, or the only one,
             is drawn as a histogram made of pies.
         label_names : sequence of str, default=None
-            Names of the labels. None takes the column names of a data frame, or the class
+            Names of the labels. None means the column names of a data frame, or the class
             labels, or the column numbers.
         **plot_kwargs : dict
             Passed to :meth:`plot`.
@@ -190,7 +190,7 @@ class ProjectionDisplay:
         label_names: Sequence[str] | None = None,
         **plot_kwargs: Any,
     ) -> Self:
-        """Draw rows that have been transformed already, by whatever method.
+        """Draw rows that have already been transformed, by any method.
 
         Parameters
         ----------

@@ -192,7 +192,7 @@ class SupervisedReducer(StreamedTransformer):
 
         The directions are computed on first access. So a batch costs no more than adding it
         up, and the first batches need not contain every class. The first call after
-        `fit` starts anew.
+        `fit` starts over.
 
         Parameters
         ----------

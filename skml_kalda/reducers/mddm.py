@@ -158,7 +158,7 @@ class MDDM(GeneralizedReducer):
         return Weighted(sparse.csr_array(_factor(kernel, Y.shape[0])), sample_weight)
 
     def _ridge(self, scatter: AnyScatter) -> float:
-        return 0.0  # the identity beside XᵀX regularises, if any
+        return 0.0  # if anything regularises, it is the identity added to XᵀX
 
     def _eigenpairs(self, scatter: AnyScatter, ridge: float) -> Eigenpairs:
         L = np.full(scatter.n_classes, 1 / np.sqrt(scatter.weight))

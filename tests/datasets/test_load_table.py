@@ -133,7 +133,7 @@ WRONG = {
     "x,l,m\n1,0,1\ninf,0,1\n": "line 3: column 'x': inf is not finite",
     'x,n,l,m\n1,"a\nb",0,1\n2,c,0,2\n': "line 4: label 'm': '2' is neither 0 nor 1",
     "l,m\n1,0\n": "every column is a label: no feature is left",
-    "x,l1,m\n1,0,1\n": "labels names 'l', which is not a column; did you mean 'l1'? (columns: x,",
+    "x,l1,m\n1,0,1\n": "no column is called 'l', as labels asks; did you mean 'l1'? (columns: x,",
 }
 
 

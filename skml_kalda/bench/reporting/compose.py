@@ -21,8 +21,8 @@ from skml_kalda.bench.reporting.score_tables import score_tables
 from skml_kalda.bench.reporting.style import narrow, svg
 from skml_kalda.bench.reporting.summary import summary
 from skml_kalda.bench.reporting.tables import main_scores, table
+from skml_kalda.bench.running.result_rows import failures_by_kind
 from skml_kalda.bench.running.results import Results
-from skml_kalda.bench.running.rows import failures_by_kind
 from skml_kalda.bench.scores import SCORES
 
 if TYPE_CHECKING:

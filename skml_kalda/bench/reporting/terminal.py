@@ -13,8 +13,8 @@ from rich.table import Table
 from skml_kalda.bench.methods import label
 from skml_kalda.bench.reporting.published import SWAPPED
 from skml_kalda.bench.reporting.tables import compare, has_swapped_names, scores_in, table
+from skml_kalda.bench.running.result_rows import failures_by_kind
 from skml_kalda.bench.running.results import Results
-from skml_kalda.bench.running.rows import failures_by_kind
 from skml_kalda.bench.scores import MAIN, SCORES, Score
 
 _PLAIN_WIDTH = 120

@@ -17,7 +17,7 @@ from skml_kalda import __version__
 from skml_kalda.bench.cells import Cell
 from skml_kalda.bench.running.data import Source, find_source, own_data
 from skml_kalda.bench.running.measure import measure
-from skml_kalda.bench.running.rows import Row, failed_row
+from skml_kalda.bench.running.result_rows import Row, failed_row
 
 if TYPE_CHECKING:
     from distributed import Client

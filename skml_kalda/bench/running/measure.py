@@ -20,7 +20,7 @@ from skml_kalda.bench.running.failures import FAILURES, described, printable
 from skml_kalda.bench.running.folds import splits
 from skml_kalda.bench.running.predicting import LabelClassifier
 from skml_kalda.bench.running.reducing import Reduced, reduce
-from skml_kalda.bench.running.rows import Row, failed_row, ok_row
+from skml_kalda.bench.running.result_rows import Row, failed_row, ok_row
 from skml_kalda.bench.running.tuning import Choice, choose
 from skml_kalda.bench.scores import scores_of
 

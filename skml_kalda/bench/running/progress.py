@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Protocol, Self
 
 from skml_kalda.bench.cells import Cell
-from skml_kalda.bench.running.rows import Row, kind_of_failure
+from skml_kalda.bench.running.result_rows import Row, kind_of_failure
 
 if TYPE_CHECKING:
     from rich.console import Console

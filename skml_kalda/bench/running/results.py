@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING, Any, Self
 from skml_kalda._core.lock import lock
 from skml_kalda.bench.cells import Cell
 from skml_kalda.bench.plan import Plan
-from skml_kalda.bench.running.rows import Row, complete, is_cell
+from skml_kalda.bench.running.result_rows import Row, complete, is_cell
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -16,8 +16,8 @@ from skml_kalda.bench.running.data import Source, describe, find_source
 from skml_kalda.bench.running.environment import environment
 from skml_kalda.bench.running.measure import measure
 from skml_kalda.bench.running.progress import Progress, Silent
+from skml_kalda.bench.running.result_rows import Row, skip_row
 from skml_kalda.bench.running.results import Journal, Results, read_results
-from skml_kalda.bench.running.rows import Row, skip_row
 from skml_kalda.bench.running.workers import Group, measured_by_workers
 
 

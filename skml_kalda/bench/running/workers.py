@@ -22,7 +22,7 @@ from skml_kalda.bench.cells import Cell
 from skml_kalda.bench.methods import method_names
 from skml_kalda.bench.running.data import Source
 from skml_kalda.bench.running.measure import measure
-from skml_kalda.bench.running.rows import Row, failed_row
+from skml_kalda.bench.running.result_rows import Row, failed_row
 
 Group = tuple[Sequence[Cell], Source]
 # Not forked: a fork of a process whose libraries have started threads may hang.

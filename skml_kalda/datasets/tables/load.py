@@ -36,8 +36,8 @@ def load_table(
     Parameters
     ----------
     path : path-like
-        The file; its suffix tells its kind. ``.arff``, ``.csv``, ``.tsv`` and the suffixes of
-        svmlight files may be followed by ``.gz``, ``.bz2`` or ``.xz``.
+        The file; its suffix determines the format. ``.arff``, ``.csv``, ``.tsv`` and the suffixes
+        of svmlight files may be followed by ``.gz``, ``.bz2`` or ``.xz``.
     labels : str, list of str, int or None, default=None
         Which columns are labels: names ("a,b" or a list), patterns ("label_*"), or a number, n for
         the first n and -n for the last n. For an ARFF file it may also be a Mulan XML file, and
@@ -109,7 +109,7 @@ def load_table(
     suffix = Path(uncompressed_name(path)).suffix.lower()
     if suffix not in SUFFIXES:
         known = ", ".join(SUFFIXES)
-        raise TableError(f"the suffix must tell the kind of file: one of {known}", path=path)
+        raise TableError(f"the suffix of the file must be one of {known}", path=path)
     if not path.is_file():
         raise FileNotFoundError(f"there is no file {path}")
     if suffix == ".arff":

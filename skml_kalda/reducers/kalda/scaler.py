@@ -135,7 +135,7 @@ class AlignmentScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Add a batch of rows; after the last one the result is that of `fit` on all.
 
-        The first call after `fit` starts anew.
+        The first call after `fit` starts over.
 
         Parameters
         ----------
