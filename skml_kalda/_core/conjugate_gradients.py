@@ -1,4 +1,4 @@
-"""Linear systems from products alone: conjugate gradients, right-hand sides side by side."""
+"""Linear systems solved from products alone, by conjugate gradients on many right-hand sides."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from skml_kalda._core.arrays import Array
 Product: TypeAlias = Callable[[Array], Array]
 
 CG_MAX_ITER = 1000
-# Number of products of a rough solution at most.
+# Largest number of products of a rough solution.
 _ROUGH_ITER = 200
-# Numbers in the arrays of one block of columns, 256 MB: a thousand classes take turns.
+# Numbers in the arrays of one block of columns: 256 MB.
 _WORK = 2**25
-# Columns of a block: with more, inner products would cost more than products with sparse data.
+# Most columns of a block. With more, inner products cost more than products with sparse data.
 _WIDTH = 128
-# What single precision reaches before its residual is computed anew in double precision.
+# Residual that single precision reaches before it is recomputed in double precision.
 _SINGLE_TOL = 1e-5
 
 
@@ -35,7 +35,7 @@ class System(NamedTuple):
     shape: tuple[int, int]
     """Shape of the data behind A, which decides how many columns are solved for at a time."""
     rough: Product | None = None
-    """V -> A V, in single precision; None if all must be computed in double precision."""
+    """V -> A V, in single precision; None if only double precision will do."""
     inverse: Array | None = None
     """Diagonal preconditioner, shape (m, 1)."""
 
@@ -45,9 +45,9 @@ def solve(
 ) -> tuple[Array, bool]:
     """Solve (A + γI) W = right, some columns at a time.
 
-    Iterations in single precision, each half as long as in double precision, are refined: the
-    residual is computed in double precision, and solved for again. Where that does not gain a
-    digit, because A is ill-conditioned, double precision takes over.
+    Iterations run in single precision, which takes half the time. The residual is computed in
+    double precision and solved for again, until it is small enough. If a pass gains less than
+    one digit, because A is ill-conditioned, double precision takes over.
 
     Parameters
     ----------
@@ -56,16 +56,16 @@ def solve(
     right : array of shape (m, q)
         Right-hand sides.
     tol : float
-        Residual of a column at most, relative to its right-hand side.
+        Largest residual of a column, relative to its right-hand side.
     max_iter : int, optional
-        Number of products at most.
+        Largest number of products.
 
     Returns
     -------
     W : array of shape (m, q)
         The solution, or the last iterate.
     converged : bool
-        Whether the residual is as small as wanted.
+        Whether the residual is as small as requested.
     """
     left = CG_MAX_ITER if max_iter is None else max_iter
     blocks = list(column_blocks(system.shape, right.shape[1]))
@@ -94,7 +94,7 @@ def rough_solution(system: System, right: Array, tol: float) -> Array:
 
 
 def warn_not_converged() -> None:
-    """Warn that a system was not solved, and say what helps."""
+    """Warn that a system did not converge, and say what to do."""
     warnings.warn(
         f"The linear system of the method did not converge in {CG_MAX_ITER} iterations: "
         "increase the ridge (RLDA in place of LDA, shrinkage of kaLDA), or put a scaler "
@@ -109,8 +109,8 @@ def solve_dual(
 ) -> Array:
     """Return U for which Z = TᵀU solves (scale TᵀT + shift I) Z = Tᵀ right.
 
-    Every vector of these conjugate gradients is kept as Tᵀ of one with n entries. So Z stays
-    in the range of TᵀT whatever the rounding, however often the rest of it is solved for again.
+    Every vector of these conjugate gradients is stored as u with v = Tᵀu. So Z stays in the
+    range of TᵀT in spite of rounding errors.
 
     Parameters
     ----------
@@ -151,11 +151,11 @@ def _refined(system: System, right: Array, tol: float, max_iter: int) -> tuple[A
     start = linalg.norm(right, axis=0)
     W, residual, reached = np.zeros_like(right), right, 1.0
     while system.rough is not None and max_iter > 0:
-        # Half of what is wanted: the residual of the iteration is not quite the true one.
+        # Half of the tolerance, because the residual of the iteration drifts from the true one.
         aim = max(tol / reached / 2, _SINGLE_TOL)
         step, used = _single(system, residual, aim, max_iter // 4)
         W += step
-        del step  # a product is the peak of memory
+        del step  # memory peaks in the product
         residual = right - system.product(W)
         residual -= system.ridge * W
         max_iter -= used
@@ -163,7 +163,7 @@ def _refined(system: System, right: Array, tol: float, max_iter: int) -> tuple[A
         if reached <= tol:
             return W, True
         if not reached < before / 10:
-            if not reached <= before:  # or not a number: start again
+            if not reached <= before:  # larger, or not a number
                 W, residual = np.zeros_like(right), right
             break
     limit = tol * start
@@ -176,7 +176,7 @@ def _largest(sizes: Array) -> float:
 
 
 def _single(system: System, right: Array, aim: float, max_iter: int) -> tuple[Array, int]:
-    """Solve in single precision, with symmetric scaling where there is a preconditioner."""
+    """Solve in single precision, scaled symmetrically if there is a preconditioner."""
     assert system.rough is not None
     size = linalg.norm(right, axis=0)
     right = right * ratio(np.ones_like(size), size)  # so that nothing overflows
@@ -204,9 +204,9 @@ def _plus(image: Array, ridge: np.float32, P: Array) -> Array:
 def block_solve(product: Product, right: Array, tol: float, max_iter: int) -> tuple[Array, int]:
     """Solve A W = right for positive definite A in single precision, by block conjugate gradients.
 
-    All columns share one Krylov space, which takes about two thirds of the iterations of
-    columns on their own. The residual is kept as Q S with orthonormal Q, which does not break
-    down where columns converge at different times (Dubrulle 2001).
+    All columns share one Krylov space, which takes about two thirds of the iterations that
+    separate columns would. The residual is stored as Q S with orthonormal Q, so that the method
+    does not break down if columns converge at different times (Dubrulle 2001).
 
     Parameters
     ----------
@@ -215,9 +215,9 @@ def block_solve(product: Product, right: Array, tol: float, max_iter: int) -> tu
     right : array of shape (m, q)
         Right-hand sides.
     tol : float
-        Residual of a column at most, relative to its right-hand side.
+        Largest residual of a column, relative to its right-hand side.
     max_iter : int
-        Number of products at most.
+        Largest number of products.
 
     Returns
     -------
@@ -252,7 +252,7 @@ def block_solve(product: Product, right: Array, tol: float, max_iter: int) -> tu
 
 
 def _orthonormal(R: Array) -> tuple[Array, Array]:
-    """Return Q and S with R = Q S: by Cholesky, or by QR where columns nearly depend."""
+    """Return Q and S with R = Q S: by Cholesky, or by QR if columns are nearly dependent."""
     gram = (R.T @ R).astype(np.float64)
     try:
         S = linalg.cholesky(gram)
@@ -273,11 +273,11 @@ def _iterate(
     inverse: Array | None,
     max_iter: int,
 ) -> tuple[Array, int]:
-    """Iterate until every residual is within its limit; return also the number of products.
+    """Iterate until every residual is within its limit; also return the number of products.
 
-    More than `max_iter` of them means that some residual is not.
+    A number above `max_iter` means that some residual is not within its limit.
     """
-    # In place: fresh memory for every vector would cost more than the products.
+    # In place, because allocating every vector would cost more than the products.
     W, residual, work = np.zeros_like(right), right.copy(), np.empty_like(right)
     direction = residual.copy() if inverse is None else inverse * residual
     size = dots(residual, direction)
@@ -304,10 +304,10 @@ def column_blocks(shape: tuple[int, int], q: int) -> Iterator[slice]:
 
 
 def dots(U: Array, V: Array) -> Array:
-    """Return the inner product of each column of U with that of V."""
+    """Return the inner products of corresponding columns of U and V."""
     return np.einsum("ij,ij->j", U, V)
 
 
 def ratio(numerator: Array, denominator: Array) -> Array:
-    """Return the quotient; zero for the columns that are solved exactly."""
+    """Return the quotient, or zero where the denominator is not positive."""
     return np.divide(numerator, denominator, out=np.zeros_like(numerator), where=denominator > 0)

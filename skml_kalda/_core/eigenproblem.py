@@ -61,21 +61,10 @@ def generalized_eigenpairs(
 
 
 def _exact(scatter: SpectralScatter, L: Array, ridge: float) -> Eigenpairs:
-    F = scatter.cross @ L
-    if not _is_correlated(scatter, L, F):
-        return Eigenpairs(np.empty(0), np.empty((scatter.n_features, 0)))
     R = scatter.ridge_weights(L, ridge)
-    T = F.T @ R
+    T = L.T @ (scatter.cross.T @ R)
     values, Q = positive_eigenpairs((T + T.T) / 2, RANK_RTOL)
     return Eigenpairs(values, (R @ Q) / np.sqrt(values))
-
-
-def _is_correlated(scatter: SpectralScatter, L: Array, F: Array) -> bool:
-    """Whether some feature has a correlation with the labels that is more than rounding."""
-    spread = np.sqrt(np.where(scatter.varying, scatter.diagonal, np.inf))
-    explained = np.sum((F / spread[:, None]) ** 2, axis=1)
-    possible = np.sum(L * (scatter.label_scatter @ L))
-    return bool(explained.max(initial=0.0) > RANGE_RTOL**2 * possible)
 
 
 def _best_within(scatter: ImplicitScatter, L: Array, ridge: float) -> Eigenpairs:

@@ -1,4 +1,4 @@
-"""What every form of the scatter knows, and what it must be able to do.
+"""The base of all forms of the scatter: what each one stores and must compute.
 
 Rows x_i carry weights w_i and label vectors b_i. In the paper's setting w_i = ρ_i, the number
 of labels of row i (Ω = diag(ρ)), and b_i = y_i / ρ_i, so that Σ w_i b_i = n_k. Methods that
@@ -19,15 +19,15 @@ from scipy import sparse
 from skml_kalda._core.arrays import Array
 from skml_kalda._core.scatter.density import Density
 
-# Eigenvalues of (A, B) below this fraction of the largest are rounding.
+# Eigenvalues of (A, B) below this fraction of the largest are rounding errors.
 RANK_RTOL = 1e-12
-# Accuracy of what is solved for by iteration, unless another is asked for.
+# Default accuracy of iterative solutions.
 TOL = 1e-4
-# Features whose spreads differ by less than this factor count as of one unit.
+# Features whose spreads differ by less than this factor count as having the same unit.
 _EVEN = 100.0
 # If no feature correlates with labels by more than this, all that is left is rounding.
 _UNCORRELATED = 1e-12
-# A variance of the sums of labels that is this small beside their squares is rounding.
+# The variance of the label sums is a rounding error below this fraction of their squares.
 _SAME_SUM = 1e-12
 
 
@@ -41,7 +41,7 @@ class Spectrum(NamedTuple):
 
 @dataclass(frozen=True)
 class Scatter(metaclass=ABCMeta):
-    """The moments of rows and labels; each form keeps S_t in its own way."""
+    """The moments of rows and labels; each form stores S_t in its own way."""
 
     n_samples: int
     weight: float
@@ -56,10 +56,10 @@ class Scatter(metaclass=ABCMeta):
     """Σ w_i b_i b_iᵀ, shape (K, K)."""
 
     rows_once: bool = field(default=False, kw_only=True)
-    """Whether S_b takes the labels as regression does, about their mean and on one scale."""
+    """Whether S_b is that of regression: labels centred, and all on the same scale."""
 
     tol: float = field(default=TOL, kw_only=True)
-    """Largest angle, about, between what is solved for by iteration and the exact solution."""
+    """Approximate largest angle between an iterative solution and the exact one."""
 
     @cached_property
     @abstractmethod
@@ -69,7 +69,7 @@ class Scatter(metaclass=ABCMeta):
     @cached_property
     @abstractmethod
     def density(self) -> Density:
-        """How S_t spreads over its eigenvalues."""
+        """The distribution of the eigenvalues of S_t."""
 
     @abstractmethod
     def matmul(self, V: Array) -> Array:
@@ -90,7 +90,7 @@ class Scatter(metaclass=ABCMeta):
 
     @cached_property
     def varying(self) -> NDArray[np.bool_]:
-        """Which features differ by more than the rounding of their mean, shape (p,)."""
+        """Which features vary by more than the rounding error of their mean, shape (p,)."""
         return exceeds_rounding(self.diagonal, self.weight, self.mean)
 
     @property
@@ -110,28 +110,28 @@ class Scatter(metaclass=ABCMeta):
 
     @property
     def units(self) -> Array:
-        """Factors that bring the features that vary to equal variance, zero for the others."""
+        """Factors that scale features to equal variance; zero for constant features."""
         spread = np.sqrt(np.where(self.varying, self.diagonal, 1))
         return np.where(self.varying, 1 / spread, 0)
 
     @property
     def is_even(self) -> bool:
-        """Whether the features that vary have about the same unit.
+        """Whether all features that vary have about the same unit.
 
-        If they do not, the smallest eigenvalues of S_t may be rounding of the largest, and
-        what does not depend on units is computed from features of equal variance.
+        If not, the smallest eigenvalues of S_t may be lost in the rounding errors of the largest.
+        Results that do not depend on units are then computed from features of equal variance.
         """
         diagonal = self.diagonal[self.varying]
         return bool(diagonal.max(initial=0.0) <= _EVEN**2 * diagonal.min(initial=np.inf))
 
     def cleaned(self) -> Self:
-        """Return the scatter without the variance of features that is mere rounding."""
+        """Return the scatter with the rounding errors of constant features set to zero."""
         noise = ~self.varying & (self.diagonal > 0)
         return self.rescaled(np.where(noise, 0.0, 1.0)) if noise.any() else self
 
     @property
     def mean_eigenvalue(self) -> float:
-        """Tr(S_t) / p, the unit in which ridges are given."""
+        """Tr(S_t) / p, the unit of ridges."""
         return self.trace / self.n_features
 
     @property
@@ -154,7 +154,7 @@ class Scatter(metaclass=ABCMeta):
     def label_scale(self) -> Array:
         """The diagonal of L in S_b = (CL)(CL)ᵀ, shape (K,): n_k^(-½).
 
-        For rows that count once it is (Σ w_i)^(-½), so that S_b stays in the unit of S_t.
+        If every row counts once it is (Σ w_i)^(-½), so that S_b has the unit of S_t.
         """
         if self.rows_once:
             return np.full(self.n_classes, 1 / np.sqrt(self.weight))
@@ -184,10 +184,10 @@ class Scatter(metaclass=ABCMeta):
 
     @property
     def label_dimensions(self) -> int:
-        """Number of dimensions in which labels vary, unless some labels depend on others.
+        """Number of dimensions in which the labels vary, if they are linearly independent.
 
-        That is K, or K − 1 if the values b_i of every row have the same sum: with one class per
-        row, and if a row counts once for each of its labels.
+        It is K, or K − 1 if the entries of every b_i have the same sum: with one class per row,
+        or if a row counts once for each of its labels.
         """
         total, sums = float(self.gram.sum()), float(self.label_weight.sum())
         varying = total - sums / self.weight * sums
@@ -256,7 +256,7 @@ def filling(weight: float, label_weight: Array) -> Array:
     weight : float
         Σ w_i.
     label_weight : array of shape (2K,)
-        The weights of the rows that have a label, and of those in which it is unknown.
+        Weights of the rows that have each label, then of the rows in which it is unknown.
     """
     found, unknown = np.split(label_weight, 2)
     known = weight - unknown

@@ -1,4 +1,4 @@
-"""Rows of data about their weighted mean, without making sparse data dense."""
+"""Centred rows of sparse data, as products: the data stay sparse."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from scipy.sparse.linalg import LinearOperator
 from skml_kalda._core.arrays import Array
 from skml_kalda._core.scatter.products import StoredProducts
 
-# Multiplications of one block of a sparse product: bounds its memory to some hundred MB.
+# Multiplications in one block of a sparse product; limits its memory to a few hundred MB.
 _BLOCK = 2**24
 
 
@@ -50,7 +50,7 @@ class CentredRows(LinearOperator):
         self._root = np.sqrt(weight)[:, None]
         self._offset = weighted_mean(self.X, weight) if offset is None else offset
         self.mean = self._offset + shift
-        """m, in the units of the X that was given."""
+        """m, the weighted mean of X."""
         super().__init__(np.float64, X.shape)
 
     def _matmat(self, V: Array) -> Array:
@@ -62,7 +62,7 @@ class CentredRows(LinearOperator):
     def _rmatmat(self, U: Array) -> Array:
         U = self._root * U
         product: Array = self.X.T @ U
-        # In place: an outer product would be as large as the product itself.
+        # In place, because an outer product would need as much memory as the product itself.
         linalg.blas.dger(-1.0, U.sum(axis=0), self._offset, a=product.T, overwrite_a=True)
         return product
 
@@ -71,7 +71,7 @@ class CentredRows(LinearOperator):
         return self._rmatmat(u.reshape(-1, 1)).ravel()
 
     def _transpose(self) -> LinearOperator:
-        # SciPy's own copies what it is given, and what it returns, to conjugate it.
+        # SciPy's own transpose copies its input and its output to conjugate them.
         p, n = self.shape[::-1]
         return LinearOperator(
             (p, n),
@@ -107,7 +107,7 @@ class CentredRows(LinearOperator):
         # The work of one column: the stored entries of all rows that hold it.
         work = np.bincount(X.indices, np.repeat(stored, stored), X.shape[1])
         work = np.cumsum(work) // _BLOCK
-        # Only the values are copied: the weighted rows share the pattern of X.
+        # Copies only the values: the weighted rows share the sparsity pattern of X.
         values = X.data * np.repeat(self.weight, stored)
         weighted = sparse.csr_array((values, X.indices, X.indptr), shape=X.shape)
         features = sparse.csr_array(X.T)
@@ -144,10 +144,9 @@ class CentredRows(LinearOperator):
 
 
 class SingleRows:
-    """T = Ω^½ (X − 1mᵀ) in single precision, as squares of it alone.
+    """Products with T Tᵀ and TᵀT for T = Ω^½ (X − 1mᵀ), in single precision.
 
-    T Tᵀ and Tᵀ T are products with A = Ω^½X, corrected for the mean on the side of the rows,
-    which has fewer numbers than that of the features.
+    They are products with A = Ω^½X and Aᵀ, corrected for the mean in the vectors with n entries.
     """
 
     def __init__(self, X: Any, root: Array, mean: Array) -> None:
@@ -172,7 +171,7 @@ class SingleRows:
         """Return TᵀT V."""
         image = self._products.forward(V)
         image -= self._root * (self._mean @ V)
-        # The columns of the image are orthogonal to Ω^½1, so that centring ends here.
+        # The columns of the image are orthogonal to Ω^½1, so Aᵀ needs no correction.
         return self._products.backward(image)
 
 

@@ -15,14 +15,14 @@ from skml_kalda._core.scatter.moments import MomentScatter
 from skml_kalda._core.scatter.remote import RemoteRows, RemoteScatter
 from skml_kalda._core.scatter.rows import RowScatter
 
-# The largest side of a square array that sparse data are turned into, 3.2 GB.
+# Sparse data are never turned into a square array with a longer side: 3.2 GB.
 LARGE = 20_000
-# The most labels of which sparse data get an array of one column for each.
+# With more labels, sparse data never get an array with one column per label.
 LABELS = 5_000
 # Features of which p × p arrays cost little, even one for each of many blocks: 32 MB.
 FEW = 2_000
-# Operations on a square array that cost as much as a solve by iteration does for each stored
-# entry and label.
+# An iterative solve costs, per stored entry and label, as much as this many operations on a
+# square array.
 DEAR = 4_000
 
 AnyScatter: TypeAlias = MomentScatter | RowScatter | ImplicitScatter
@@ -44,10 +44,10 @@ def scatter_form(form: Form) -> Iterator[None]:
     Parameters
     ----------
     form : {"auto", "moments", "rows", "implicit"}
-        "moments" keeps the p × p array :math:`S_t`, "rows" the n × n array of inner products
-        of the rows, "implicit" neither: sparse data are kept as they are and systems are
-        solved by iteration. "auto" takes the cheapest. `partial_fit` always adds up moments, and
-        "rows" means "moments" on dask data.
+        "moments" stores the p × p array :math:`S_t`, "rows" the n × n array of inner products
+        of the rows. "implicit" stores only the sparse data and solves systems by iteration.
+        "auto" chooses the cheapest. `partial_fit` always adds up moments, and "rows" means
+        "moments" on dask data.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""How S_t spreads over its eigenvalues, exactly or estimated from products."""
+"""The distribution of the eigenvalues of S_t, exact or estimated from products."""
 
 from __future__ import annotations
 
@@ -11,24 +11,23 @@ from scipy import linalg
 from skml_kalda._core.arrays import Array
 from skml_kalda._core.conjugate_gradients import column_blocks, dots, ratio
 
-# Random vectors for the counts, and Lanczos steps: enough to know the counts and energies that
-# ridges tell apart to a few per cent.
+# Random vectors and Lanczos steps: enough for an accuracy of a few per cent at any ridge.
 _PROBES = 32
 _STEPS = 60
 
 
 class Density(NamedTuple):
-    """Points that stand for the eigenvalues of S_t."""
+    """Points that represent the eigenvalues of S_t."""
 
     values: Array
     counts: Array
-    """Number of eigenvalues that each value stands for."""
+    """Number of eigenvalues that each point represents."""
     energy: Array
     """Σ ‖Fᵀu‖² over their eigenvectors u, where S_b = F Fᵀ."""
 
     @classmethod
     def exact(cls, values: Array, basis: Any, F: Array) -> Density:
-        """Take every eigenvalue of S_t = basis diag(values) basisᵀ."""
+        """Use every eigenvalue of S_t = basis diag(values) basisᵀ."""
         energy = np.sum(np.asarray(basis.T @ F) ** 2, axis=1)
         return cls(values, np.ones(len(values)), energy)
 

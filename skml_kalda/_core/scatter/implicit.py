@@ -1,4 +1,4 @@
-"""The scatter that keeps the sparse rows, for data too large for any square array."""
+"""The scatter that stores only sparse rows, for data too large for any square array."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from skml_kalda._core.scatter.density import Density
 from skml_kalda._core.scatter.memory import check_labels
 from skml_kalda._core.symmetric import RANGE_RTOL
 
-# The end of an error message where a method cannot do without the spectrum.
+# The end of error messages of methods that need the spectrum.
 NO_SPECTRUM = (
     "needs the whole spectrum of S_t, which is not formed for sparse X with this many rows and "
     "features (skml_kalda.scatter_form can force it)"
 )
 _MAX_RESTARTS = 300
-# With more labels, few directions are found from a sketch of them.
+# With more labels, a few leading directions are found from a sketch of the labels.
 MANY_LABELS = 1_000
 _SKETCH = 64
 # Columns of one product in double precision.
@@ -37,19 +37,19 @@ _COLUMNS = 32
 
 
 class TooFewDirections(ValueError):
-    """Products with X do not tell as many directions from those of no variance."""
+    """Fewer directions than requested have a variance that is distinguishable from zero."""
 
     def __init__(self, wanted: int, found: int) -> None:
         super().__init__(
-            f"Only {found} of {wanted} directions have variance that products with X can tell "
-            f"from zero; a further one {NO_SPECTRUM}. Pass a smaller n_components."
+            f"Only {found} of {wanted} directions have variance distinguishable from zero; "
+            f"a further one {NO_SPECTRUM}. Pass a smaller n_components."
         )
 
 
 class LabelCross(LinearOperator):
     """C = Σ w_i (x_i − m) b_iᵀ of shape (p, K), each column times a scale, as products.
 
-    C is Tᵀ of Ω^½ (b − b̄): of p K numbers, which may be many more than X has, none is stored.
+    C = TᵀΩ^½(b − b̄) is never stored, because its p × K numbers may be many more than X has.
     """
 
     def __init__(self, rows: Any, labels: Any, scale: Array, mean: Array | None = None) -> None:
@@ -76,7 +76,7 @@ class LabelCross(LinearOperator):
         return type(self)(self._rows, self._labels, self._scale * scale, self._mean)
 
     def on(self, rows: Any) -> LabelCross:
-        """Return the same for other rows, such as these in other units."""
+        """Return C for other rows, such as the same ones in other units."""
         return type(self)(rows, self._labels, self._scale, self._mean)
 
     def _matmat(self, L: Array) -> Array:
@@ -91,7 +91,7 @@ class LabelCross(LinearOperator):
 
 @dataclass(frozen=True)
 class RidgeSpan:
-    """The span of W = (S_t + γI)⁺ C L, and what its best directions follow from."""
+    """The span of W = (S_t + γI)⁺ C L, and the products that its best directions need."""
 
     lift: Callable[[Array], Array]
     """P -> W P."""
@@ -103,7 +103,7 @@ class RidgeSpan:
 
 @dataclass(frozen=True)
 class ImplicitScatter(Scatter):
-    """The scatter of many sparse rows of many features: products with S_t, no square array."""
+    """The scatter of sparse data with many rows and many features, as products with S_t."""
 
     gram: Any
     """Σ w_i b_i b_iᵀ, shape (K, K), as CSR."""
@@ -116,7 +116,7 @@ class ImplicitScatter(Scatter):
 
     @classmethod
     def of(cls, X: Any, labels: Any, weight: Array) -> ImplicitScatter:
-        """Keep sparse X as it is; parameters as in :meth:`MomentScatter.of`."""
+        """Store sparse X as it is. Parameters as in :meth:`MomentScatter.of`."""
         rows = CentredRows(X, weight)
         head = label_moments(labels, weight, rows.mean)
         cross = LabelCross(rows, labels, np.ones(labels.shape[1]))
@@ -124,7 +124,7 @@ class ImplicitScatter(Scatter):
 
     @property
     def sketches_labels(self) -> bool:
-        """Whether labels are so many that one solve for each would cost too much."""
+        """Whether there are too many labels to solve for each of them."""
         return self.n_classes > MANY_LABELS
 
     @property
@@ -168,9 +168,9 @@ class ImplicitScatter(Scatter):
 
     @cached_property
     def density(self) -> Density:
-        """An estimate of how S_t spreads over its eigenvalues."""
+        """An estimate of the distribution of the eigenvalues of S_t."""
         L = np.eye(self.n_classes)
-        if self.sketches_labels:  # random signs have the same energy, on average
+        if self.sketches_labels:  # the expected energy is the same
             signs = np.random.default_rng(1).choice([-1.0, 1.0], (self.n_classes, _SKETCH))
             L = signs / np.sqrt(_SKETCH)
         F = self.between @ L
@@ -187,7 +187,7 @@ class ImplicitScatter(Scatter):
     def ridge_weights(self, L: Array, ridge: float) -> Array:
         """Return W = (S_t + γI)⁺ C L, shape (p, q): one solve with q right-hand sides.
 
-        Without a ridge, features of different units are brought to equal variance first.
+        Without a ridge, features with different units are scaled to equal variance first.
         """
         if ridge == 0 and not self.is_even:
             units = self.units
@@ -197,7 +197,7 @@ class ImplicitScatter(Scatter):
         return self.ridge_solve(self.cross @ L, ridge)
 
     def ridge_span(self, L: Array, ridge: float) -> RidgeSpan:
-        """Return the span of W = (S_t + γI)⁺ C L, which is known to the tolerance."""
+        """Return the span of W = (S_t + γI)⁺ C L, to the tolerance."""
         T, targets = self.rows, self.cross.targets(L)
         if self.has_dual(ridge):
             U = self.dual_solve(targets, ridge)
@@ -233,21 +233,21 @@ class ImplicitScatter(Scatter):
     def try_ridge_solve(
         self, right: Array, ridge: float, max_iter: int | None = None
     ) -> tuple[Array, bool]:
-        """Solve (S_t + γI) W = right, and return whether that converged.
+        """Solve (S_t + γI) W = right; also return whether that converged.
 
-        With γ > 0 and n ≥ p the diagonal is the preconditioner. Otherwise there is none,
-        because plain conjugate gradients stay in the range of S_t: without a ridge they end at
-        the solution of least norm, and with fewer rows than features they do not see the
-        eigenvalue γ outside the range, which would cost more iterations than the diagonal saves.
+        With γ > 0 and n ≥ p the diagonal is the preconditioner. Otherwise there is none, because
+        only plain conjugate gradients stay in the range of S_t. Without a ridge they converge to
+        the solution of least norm. With fewer rows than features they never meet the eigenvalue γ
+        outside the range, which would cost more iterations than the diagonal saves.
         """
-        # Right-hand sides are correlated, so that their span turns by more than each of them.
+        # Right-hand sides are correlated, so the error of their span exceeds that of each.
         return solve(self.primal_system(ridge), right, self.tol / 4, max_iter)
 
     def primal_system(self, ridge: float) -> System:
         """Return the matrix S_t + γI."""
         regular = ridge > 0 and self.n_samples >= self.n_features
         inverse = 1 / (self.diagonal + ridge)[:, None] if regular else None
-        # Single precision leaves the range of S_t, which a ridge forgives.
+        # Single precision leaves the range of S_t, which does no harm if there is a ridge.
         rough = self.single.total if ridge > 0 else None
         return System(self.matmul, ridge, self.rows.shape, rough, inverse)
 
@@ -275,7 +275,7 @@ class ImplicitScatter(Scatter):
             return columns(v)[:, 0]
 
         A = LinearOperator((p, p), matvec=vector, matmat=columns, dtype=np.float64)
-        # In the range of S_t, and so is what follows, but for rounding.
+        # In the range of S_t, like all vectors that follow, up to rounding.
         start = self.matmul(np.random.RandomState(0).standard_normal((p, 1)))[:, 0]
         try:
             values, G = eigsh(A, k, which="LA", v0=start, maxiter=_MAX_RESTARTS)
@@ -286,7 +286,7 @@ class ImplicitScatter(Scatter):
 
     def check_varying(self, G: Array) -> None:
         """Raise TooFewDirections if S_t vanishes along some column of G."""
-        # Where S_t is singular, rounding may lead to the eigenvalue zero beside its range.
+        # If S_t is singular, rounding errors may lead outside its range, to the eigenvalue zero.
         varying = self.variances(G) > RANGE_RTOL * self.trace
         if not varying.all():
             raise TooFewDirections(G.shape[1], int(varying.sum()))

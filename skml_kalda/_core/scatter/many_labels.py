@@ -1,8 +1,8 @@
-"""The leading eigenpairs of A g = λ B g where labels are too many for one solve each.
+"""The leading eigenpairs of A g = λ B g with too many labels to solve for each of them.
 
-A = F Fᵀ with F = Tᵀ E, where the K columns of E are the labels. A random sketch of the labels,
-k + 10 right-hand sides, begins a block Krylov space of B⁻¹A. Its cost follows k, not K, and
-neither a K × K nor a p × K array is formed. Every vector is kept as Tᵀ of one with n entries.
+A = F Fᵀ with F = Tᵀ E, where the K columns of E are the labels. A block Krylov space of B⁻¹A starts
+from a random sketch of the labels with k + 10 columns. Its cost depends on k instead of K, and
+no K × K or p × K array is formed. Every vector v = Tᵀu is stored as u, which has n entries.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def leading_pairs(
     ridge : float
         B = S_t + γI, for γ > 0.
     k : int
-        Number of pairs. There are fewer if the labels have no more.
+        Number of pairs. The result has fewer if the rank of the labels is smaller.
 
     Warns
     -----
@@ -85,7 +85,7 @@ def leading_pairs(
 def _block(
     scatter: ImplicitScatter, F: LabelCross, L: Array, ridge: float, before: list[_Block]
 ) -> _Block:
-    """Return B⁻¹F L, less its part in the blocks before."""
+    """Return B⁻¹F L, made B-orthogonal to the blocks before."""
     T = scatter.rows
     U = scatter.dual_solve(F.targets(L), ridge)
     Z = T @ (T.T @ U)
@@ -105,10 +105,10 @@ def _ritz(basis: list[_Block]) -> tuple[Array, Array]:
 
 
 def _turn(basis: list[_Block], ahead: _Block, k: int) -> float:
-    """Return about the largest angle of the k leading directions to the exact ones.
+    """Estimate the largest angle between the span of k leading directions and the exact one.
 
-    B⁻¹A maps the last block of the basis to what is new in it, the residual of a pair; it
-    turns a direction by as much, relative to the gap to the eigenvalues that are left out.
+    The residual of a pair is what B⁻¹A adds outside the basis, through the last block. Divided
+    by the gap to the eigenvalues left out, it is the angle of the direction.
     """
     values, P = _ritz(basis)
     last = basis[-1].labels

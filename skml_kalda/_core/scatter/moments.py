@@ -1,4 +1,4 @@
-"""The scatter that keeps the p × p array S_t, and adds up."""
+"""The scatter that stores the p × p array S_t; scatters of this form can be added."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class MomentScatter(SpectralScatter):
 
     @classmethod
     def of_blocks(cls, blocks: Iterable[tuple[Array, Any, Array]]) -> MomentScatter:
-        """Add up blocks of dense rows, labels and weights; the rows are written over."""
+        """Add up blocks of dense rows, labels and weights. The rows are overwritten."""
         return reduce(add, (cls._of_dense(x, b, w, [x]) for x, b, w in blocks))
 
     @classmethod
@@ -66,7 +66,7 @@ class MomentScatter(SpectralScatter):
         mean = weighted_mean(X, weight)
         root = np.sqrt(weight)
         if not work:
-            # One workspace for all blocks: fresh memory for each would cost as much as its sums.
+            # One workspace for all blocks, because allocating memory costs as much as summing.
             work.append(np.empty(X.shape))
         T = np.subtract(X, mean, out=work[0][: len(X)])  # Ω^½ X̃
         if np.any(root != 1):
@@ -118,11 +118,11 @@ class MomentScatter(SpectralScatter):
     @cached_property
     def spectrum(self) -> Spectrum:
         """Eigendecomposition of S_t on its range."""
-        # NumPy's: a switch to the threads of SciPy's BLAS costs more than its driver saves.
+        # NumPy's eigh: SciPy has a faster driver, but switching to its BLAS threads costs more.
         if self.is_even:
             return Spectrum(*positive_eigenpairs(self.total, eigh=np.linalg.eigh))
-        # S_t = AᵀA, where A has as many rows as S_t with a unit diagonal has rank. Singular
-        # values of A resolve variances that eigenvalues of S_t do not.
+        # S_t = AᵀA, where A has one row for each positive eigenvalue of S_t scaled to a unit
+        # diagonal. Singular values of A resolve variances that eigenvalues of S_t do not.
         units = self.units
         values, vectors = positive_eigenpairs(self.rescaled(units).total)
         spread = np.divide(1, units, out=np.zeros_like(units), where=units > 0)
@@ -134,7 +134,7 @@ class MomentScatter(SpectralScatter):
         return cholesky_solve(self.total, ridge, self.cross @ L)
 
     def select(self, classes: NDArray[Any]) -> MomentScatter:
-        """Keep the given label columns only."""
+        """Keep only the given label columns."""
         return replace(
             self,
             label_weight=self.label_weight[classes],
@@ -145,8 +145,8 @@ class MomentScatter(SpectralScatter):
     def filled(self, n_labels: int) -> MomentScatter:
         """Put the known mean in place of unknown labels, if the columns are [Y, U].
 
-        U marks the unknown ones. So the labels become Y + U diag(ȳ), with ȳ over the rows in
-        which a label is known: see `Indicator.filled`.
+        U marks the unknown labels. The result has the labels Y + U diag(ȳ), where ȳ is the mean
+        over the rows in which a label is known. See `Indicator.filled`.
         """
         if self.n_classes == n_labels:
             return self

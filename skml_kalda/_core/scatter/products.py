@@ -13,7 +13,7 @@ from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
 
 from skml_kalda._core.arrays import Array
 
-# Multiplications below which a product is not worth a second thread.
+# A second thread does not pay for fewer multiplications.
 _SHARED = 2**22
 
 
@@ -21,7 +21,7 @@ class StoredProducts:
     """Products with A and Aᵀ, both stored by rows.
 
     SciPy multiplies by a transpose column by column, which takes two to four times as long as
-    by rows. It releases the GIL, so blocks of rows run side by side, on as many threads as
+    row by row. It releases the GIL, so blocks of rows run in parallel, on as many threads as
     scikit-learn would use.
     """
 
@@ -60,7 +60,7 @@ class StoredProducts:
 
 
 def _row_blocks(A: Any, n: int) -> Iterator[tuple[slice, Any]]:
-    """Yield n blocks of rows with about as many entries each; they share the memory of A."""
+    """Yield n blocks of rows with about equally many entries, as views of A."""
     if n == 1:
         yield slice(0, A.shape[0]), A
         return

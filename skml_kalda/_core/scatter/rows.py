@@ -1,4 +1,4 @@
-"""The scatter that keeps the n × n array of inner products of the rows."""
+"""The scatter that stores the n × n array of inner products of the rows."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from skml_kalda._core.symmetric import RANGE_RTOL, positive, positive_eigenpairs
 
 @dataclass(frozen=True)
 class RowScatter(SpectralScatter):
-    """The scatter of fewer rows than features: no p × p array, everything through n × n."""
+    """The scatter for fewer rows than features: through an n × n array, none of p × p."""
 
     rows: Any
     """T = Ω^½ X̃, shape (n, p): an array, or an operator over sparse X."""
@@ -72,7 +72,7 @@ class RowScatter(SpectralScatter):
 
     @cached_property
     def _rank(self) -> int:
-        """Rank of S_t, whatever the units of the features."""
+        """Rank of S_t, which does not depend on the units of the features."""
         scaled = self if self.is_even else self.rescaled(self.units)
         return len(positive_eigenpairs(scaled.kernel)[0])
 
@@ -84,7 +84,7 @@ class RowScatter(SpectralScatter):
     def spectrum(self) -> Spectrum:
         """Eigendecomposition of S_t on its range."""
         if isinstance(self.rows, np.ndarray):
-            # Through QR: orthonormal to rounding even where eigenvalues are tiny.
+            # Through QR, so that the basis is orthonormal even where eigenvalues are tiny.
             Q, R = linalg.qr(self.rows.T, mode="economic", check_finite=False)
             left, singular, _ = linalg.svd(R, full_matrices=False, check_finite=False)
             keep = positive(singular**2) if self.is_even else np.arange(self._rank)

@@ -1,4 +1,4 @@
-"""What the forms share that keep a square array, and so have the spectrum of S_t."""
+"""The base of the forms that store a square array, and so have the spectrum of S_t."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from skml_kalda._core.arrays import Array
 from skml_kalda._core.scatter.base import Scatter, Spectrum
 from skml_kalda._core.scatter.density import Density
 
-# A solve loses as many digits as the condition of B has; worse than this, S_t is cut to its
-# range first.
+# A solve loses as many digits as the condition number of B has. If that is larger than the
+# inverse of this, S_t is restricted to its range first.
 _RCOND = 1e-6
 
 
@@ -37,14 +37,14 @@ class SpectralScatter(Scatter):
 
     @abstractmethod
     def _solve(self, L: Array, ridge: float) -> Array | None:
-        """Solve without a spectrum; None if S_t + γI is too near to singular for that."""
+        """Solve without a spectrum; None if S_t + γI is too close to singular."""
 
     def ridge_weights(self, L: Array, ridge: float) -> Array:
         """Return W = (S_t + γI)⁺ C L, shape (p, q): one solve with q right-hand sides.
 
-        Without a ridge, features of different units are brought to equal variance first: the
-        rank of S_t must not depend on units. If S_t is singular, W then has least norm in
-        those units.
+        Without a ridge, features with different units are scaled to equal variance first,
+        because the rank of S_t must not depend on units. If S_t is singular, W has least norm
+        after that scaling.
         """
         if ridge == 0 and not self.is_even:
             units = self.units
@@ -58,7 +58,7 @@ class SpectralScatter(Scatter):
 
 
 def cholesky_solve(S: Array, ridge: float, right: Array) -> Array | None:
-    """Solve (S + γI) W = right; None if the matrix is too near to singular."""
+    """Solve (S + γI) W = right; None if the matrix is too close to singular."""
     B = S.copy()
     B.flat[:: len(B) + 1] += ridge
     size = linalg.norm(B, 1)

@@ -37,7 +37,7 @@ MAX_ROUNDS = 60
 # Most columns of V for each column of G. With more rows than features, most of u in v = Tᵀu is
 # mapped to zero, which costs digits in every round: a larger subspace needs fewer rounds.
 _WIDTH, _TALL_WIDTH = 3, 8
-# Rounds without progress after which rounding is said to prevent it.
+# Rounds without progress after which rounding errors are taken to prevent it.
 _PATIENCE = 4
 # Rows and columns of V that are worked on at a time.
 _ROWS, _COLUMNS = 4096, 16
@@ -241,7 +241,7 @@ def maximize_in_subspaces(
     shrunk : Shrunk
         S_t and S_b.
     space : Subspace
-        The axes of LDA; what is appended to them replaces them in time.
+        The axes of LDA. It is changed in place.
     stop : Stop
         Stop when √⟨g, W⁻¹g⟩ ≤ tol·√J / 4, with g the gradient in the space of the data and W
         the preconditioner, or after max_iter rounds, but at most sixty.
