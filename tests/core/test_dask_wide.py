@@ -149,7 +149,7 @@ def test_only_arrays_of_the_side_of_the_features_travel(monkeypatch):
     with scatter_form("implicit"):
         RLDA().fit(sparse_blocks(thinned(X), 100), Y)
     assert fetched == ["_size"]
-    assert len(sent) > 100  # all products
+    assert len(sent) > 50  # all products
     assert max(sent) < 600
 
 
