@@ -10,6 +10,7 @@ from skml_kalda.bench import report, run
 from skml_kalda.bench.plan import Plan, read_plan
 from skml_kalda.bench.reporting.outside import published_outside
 from skml_kalda.bench.reporting.summary import corrected_t_test, leader
+from skml_kalda.bench.reporting.tables import choices
 from skml_kalda.bench.running.folds import splits
 from skml_kalda.bench.running.tuning import choose
 from skml_kalda.bench.scores import SCORES
@@ -105,3 +106,17 @@ def test_a_tuning_may_maximise_the_mean_of_several_scores():
     ).mean()
     assert found.parameters == {"k": table.idxmax()}
     assert found.score == pytest.approx(table.max())
+
+
+def test_a_method_without_a_choice_stands_beside_tuned_ones(tmp_path):
+    tune = {"folds": 2, "score": "precision_at_1", "neighbors": [3], "grid": {"kNN": {"k": [1, 5]}}}
+    plan = Plan(
+        "t", "T", datasets=("emotions",), methods=("MLkNN", "kNN"), classifiers=("k-NN",),
+        tune=tune, folds=2, max_rows={"emotions": 60},
+    )  # fmt: skip
+    results = run(plan, tmp_path)
+    assert results.failed == []
+    found = choices(results)
+    assert found[["method", "parameter"]].to_numpy().tolist() == [["kNN", "k"]]
+    assert sum(found["counts"][0].values()) == 2
+    assert "How often each value was chosen" in report(results).read_text("utf-8")

@@ -121,7 +121,7 @@ def test_the_score_may_be_the_best_f1_of_one_threshold():
     X, y = make_multilabel_classification(
         n_samples=150, n_features=10, n_classes=4, n_labels=2, random_state=1
     )
-    tune = {**TUNE, "score": "macro_f1_tuned", "neighbors": [4], "grid": {}}
+    tune = {**TUNE, "score": "macro_f1_tuned", "neighbors": [1, 4], "grid": {}}
     (cell,) = nested(methods=("none",), parameters={}, tune=tune).cells()[:1]
     best = []
     for train, test in KFold(TUNE["folds"], shuffle=True, random_state=cell.seed).split(X):
@@ -130,7 +130,17 @@ def test_the_score_may_be_the_best_f1_of_one_threshold():
         shares = np.column_stack([p[:, 1] for p in knn.predict_proba(scaler.transform(X[test]))])
         f1 = [metrics.f1_score(y[test], shares >= t, average="macro") for t in np.unique(shares)]
         best.append(max(f1))
-    assert choose(cell, X, y).score == pytest.approx(np.mean(best))
+    found = choose(cell, X, y)
+    assert found.k == 4
+    assert found.score == pytest.approx(np.mean(best))
+
+
+def test_what_has_nothing_to_choose_is_not_cross_validated(monkeypatch):
+    tune = {**TUNE, "neighbors": [4], "grid": {}}
+    (cell,) = nested(methods=("none",), parameters={}, tune=tune).cells()[:1]
+    monkeypatch.setattr("skml_kalda.bench.running.tuning.splits", None)
+    found = choose(cell, np.zeros((9, 2)), np.ones((9, 3)))
+    assert (found.k, found.parameters, found.record()) == (4, {}, {})
 
 
 def test_nested_scores_are_those_of_a_plain_loop_over_grid_searches(tmp_path):

@@ -141,9 +141,9 @@ def choices(results: Results) -> pd.DataFrame:
     for method in results.plan.methods:
         rows = [row for row in results.ok if row["method"] == method]
         # A method that classifies by itself has no neighbours to choose.
-        sizes = {"k": neighbors} if any("chosen_k" in row for row in rows) else {}
+        sizes = {"k": neighbors} if any(row["chosen_k"] is not None for row in rows) else {}
         for name, values in {**grids.get(method, {}), **sizes}.items():
-            chosen = [{**row["chosen"], "k": row.get("chosen_k")}[name] for row in rows]
+            chosen = [{"k": row["chosen_k"], **row["chosen"]}[name] for row in rows]
             counts = {str(value): chosen.count(value) for value in values}
             lines.append({"method": method, "parameter": name, "counts": counts})
     return pd.DataFrame(lines)

@@ -103,7 +103,7 @@ def choose(cell: Cell, X: Any, y: Any) -> Choice:
 
     Ties go to the first setting in the order of scikit-learn's `ParameterGrid`, and to the fewest
     neighbours. A setting that fails on a fold is not chosen, and a warning says why. All methods
-    see the same inner folds.
+    see the same inner folds. A single candidate needs no choice, and gets no score.
     """
     start = time.perf_counter()
     settings = list(ParameterGrid(cell.tune["grid"]))
