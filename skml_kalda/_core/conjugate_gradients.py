@@ -84,12 +84,12 @@ def rough_solution(system: System, right: Array, tol: float) -> Array:
     for columns in column_blocks(system.shape, right.shape[1]):
         part = right[:, columns]
         if system.rough is not None:
-            W[:, columns], _ = _single(system, part, tol, _ROUGH_ITER)
+            W[:, columns] = _single(system, part, tol, _ROUGH_ITER)[0]
         else:
             limit = tol * linalg.norm(part, axis=0)
-            W[:, columns], _ = _iterate(
-                system.product, system.ridge, part, limit, None, _ROUGH_ITER
-            )
+            W[:, columns] = _iterate(
+                system.product, system.ridge, part, limit, system.inverse, _ROUGH_ITER
+            )[0]
     return W
 
 
@@ -179,10 +179,12 @@ def _single(system: System, right: Array, aim: float, max_iter: int) -> tuple[Ar
     """Solve in single precision, scaled symmetrically if there is a preconditioner."""
     assert system.rough is not None
     size = linalg.norm(right, axis=0)
-    right = right * ratio(np.ones_like(size), size)  # so that nothing overflows
+    inverse = ratio(np.ones_like(size), size)  # unit columns, so that nothing overflows
     ridge, rough = np.float32(system.ridge), system.rough
     if system.inverse is None:
-        W, used = block_solve(lambda P: _plus(rough(P), ridge, P), right, aim, max_iter)
+        single = np.empty(right.shape, dtype=np.float32)
+        np.multiply(right, inverse, out=single, casting="same_kind")
+        W, used = block_solve(lambda P: _plus(rough(P), ridge, P), single, aim, max_iter)
         return W * size, used
     units = np.sqrt(system.inverse)
     few = units.astype(np.float32)
@@ -191,7 +193,7 @@ def _single(system: System, right: Array, aim: float, max_iter: int) -> tuple[Ar
         V = few * P
         return _plus(rough(V), ridge, V) * few
 
-    W, used = block_solve(scaled, units * right, aim, max_iter)
+    W, used = block_solve(scaled, units * (right * inverse), aim, max_iter)
     return units * (W * size), used
 
 
@@ -232,7 +234,7 @@ def block_solve(product: Product, right: Array, tol: float, max_iter: int) -> tu
     Transactions on Numerical Analysis 12, 2001.
     """
     few = np.float32
-    Q, S = _orthonormal(right.astype(few))
+    Q, S = _orthonormal(right.astype(few, copy=False))
     limit = tol * linalg.norm(S, axis=0)
     P, W, used = Q.copy(), np.zeros_like(Q), 0
     while used < max_iter and np.any(linalg.norm(S, axis=0) > limit):
