@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from skml_kalda.bench.extra import check_extra
 
 if TYPE_CHECKING:
-    from skml_kalda.bench.reporting.figures import figure as figure
+    from skml_kalda.bench.reporting.drawing.figures import figure as figure
     from skml_kalda.bench.reporting.files import report as report
     from skml_kalda.bench.reporting.tables import table as table
     from skml_kalda.bench.running.results import read_results as read_results
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 # Every public name and its module. Slow to import, and worker processes need none of them, so
 # loaded on first access.
 _PUBLIC = {
-    "figure": "reporting.figures",
+    "figure": "reporting.drawing.figures",
     "read_results": "running.results",
     "report": "reporting.files",
     "run": "running.runner",

@@ -9,7 +9,7 @@ from matplotlib.colors import to_hex
 from scipy.spatial.distance import pdist
 
 from skml_kalda.bench import figure, read_results
-from skml_kalda.bench.reporting.style import INK, PAPER, svg
+from skml_kalda.bench.reporting.drawing.style import INK, PAPER, svg
 
 KEPT = Path(__file__).parents[2] / "benchmarks" / "results" / "bench" / "gallery"
 

@@ -16,10 +16,10 @@ from rich.console import Console
 from skml_kalda.bench import figure, read_results, report, run, table
 from skml_kalda.bench.plan import Plan, plan_names, read_plan
 from skml_kalda.bench.reporting.document import Code
+from skml_kalda.bench.reporting.drawing.spread import spread
 from skml_kalda.bench.reporting.markdown import to_markdown
 from skml_kalda.bench.reporting.published import FOLDER, published
 from skml_kalda.bench.reporting.ranks import rank_methods
-from skml_kalda.bench.reporting.spread import spread
 from skml_kalda.bench.reporting.tables import agreement
 from skml_kalda.bench.running.progress import make_progress
 

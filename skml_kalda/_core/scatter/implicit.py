@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
+from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 from sklearn.utils import gen_batches
 
 from skml_kalda._core.arrays import Array
@@ -279,8 +279,10 @@ class ImplicitScatter(Scatter):
         start = self.matmul(np.random.RandomState(0).standard_normal((p, 1)))[:, 0]
         try:
             values, G = eigsh(A, k, which="LA", v0=start, maxiter=_MAX_RESTARTS)
-        except ArpackNoConvergence as error:
-            raise TooFewDirections(k, int(np.sum(error.eigenvalues > 0))) from error
+        except ArpackError as error:
+            # Without any eigenvalue where the range of S_t is exhausted before they converge.
+            found = np.asarray(getattr(error, "eigenvalues", ()))
+            raise TooFewDirections(k, int(np.sum(found > 0))) from error
         order = np.argsort(-values, kind="stable")
         return values[order], np.asarray(G)[:, order]
 

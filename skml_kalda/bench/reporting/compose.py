@@ -16,9 +16,9 @@ from skml_kalda.bench.reporting.document import (
     Text,
     capitalized,
 )
-from skml_kalda.bench.reporting.figures import figure, figure_names
+from skml_kalda.bench.reporting.drawing.figures import figure, figure_names
+from skml_kalda.bench.reporting.drawing.style import narrow, svg
 from skml_kalda.bench.reporting.score_tables import score_tables
-from skml_kalda.bench.reporting.style import narrow, svg
 from skml_kalda.bench.reporting.summary import summary
 from skml_kalda.bench.reporting.tables import main_scores, table
 from skml_kalda.bench.running.result_rows import failures_by_kind

@@ -9,7 +9,7 @@ import pandas as pd
 
 from skml_kalda.bench.methods import ITSELF, label
 from skml_kalda.bench.reporting.document import Entry, Grid
-from skml_kalda.bench.reporting.style import color, marker, panels, with_legend
+from skml_kalda.bench.reporting.drawing.style import color, marker, panels, with_legend
 from skml_kalda.bench.running.results import Results
 from skml_kalda.bench.scores import Score
 

@@ -11,9 +11,9 @@ from skml_kalda.bench.methods import ITSELF, label
 from skml_kalda.bench.reporting.comparison import comparison
 from skml_kalda.bench.reporting.costs import time_grids
 from skml_kalda.bench.reporting.document import Block, Entry, Grid, Heading, Text, capitalized
+from skml_kalda.bench.reporting.drawing.spread import spread_grids
 from skml_kalda.bench.reporting.outside import outside_tables
 from skml_kalda.bench.reporting.published import SWAPPED
-from skml_kalda.bench.reporting.spread import spread_grids
 from skml_kalda.bench.reporting.tables import (
     agreement,
     classifiers_in,

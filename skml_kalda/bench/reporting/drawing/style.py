@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
-from skml_kalda.bench.reporting.compact import compact
+from skml_kalda.bench.reporting.drawing.compact import compact
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.linalg import orthogonal_procrustes
 
 from skml_kalda.bench.methods import label
-from skml_kalda.bench.reporting.style import PAPER, panels, with_legend
+from skml_kalda.bench.reporting.drawing.style import PAPER, panels, with_legend
 from skml_kalda.bench.running.results import Results
 from skml_kalda.bench.scores import Score
 from skml_kalda.inspection.wedges import OTHERS, PALETTE, draw_wedges

@@ -10,11 +10,19 @@ import numpy as np
 from skml_kalda._core.names import check_name
 from skml_kalda.bench.methods import ITSELF, label
 from skml_kalda.bench.reporting.costs import draw_costs, time_ratios
-from skml_kalda.bench.reporting.gallery import draw_gallery
-from skml_kalda.bench.reporting.rank_diagram import draw_ranks
+from skml_kalda.bench.reporting.drawing.gallery import draw_gallery
+from skml_kalda.bench.reporting.drawing.rank_diagram import draw_ranks
+from skml_kalda.bench.reporting.drawing.spread import split_means
+from skml_kalda.bench.reporting.drawing.style import (
+    COLORS,
+    INK,
+    color,
+    marker,
+    panels,
+    style,
+    with_legend,
+)
 from skml_kalda.bench.reporting.ranks import rank_methods
-from skml_kalda.bench.reporting.spread import split_means
-from skml_kalda.bench.reporting.style import COLORS, INK, color, marker, panels, style, with_legend
 from skml_kalda.bench.reporting.tables import classifiers_in, fold_means, scores_in, size_of, table
 from skml_kalda.bench.running.results import Results
 from skml_kalda.bench.scores import MAIN, SCORES, Score

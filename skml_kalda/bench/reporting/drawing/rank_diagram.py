@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from skml_kalda.bench.methods import ITSELF, label
+from skml_kalda.bench.reporting.drawing.style import COLORS, INK, panels
 from skml_kalda.bench.reporting.ranks import Ranking, rank_methods
-from skml_kalda.bench.reporting.style import COLORS, INK, panels
 from skml_kalda.bench.reporting.tables import classifiers_in, fold_means
 from skml_kalda.bench.running.results import Results
 from skml_kalda.bench.scores import Score
