@@ -35,3 +35,14 @@ def test_streams_grow_with_rows_in_time_and_not_in_memory():
         assert "1000000" in row["data"]
         assert row["exponent in n"] <= 1.1
         assert next(v for k, v in row.items() if k.startswith("peak memory")) <= 1.1
+
+
+def test_kernels_take_rows_without_end():
+    rows = table.kept("kernels")
+    assert len(rows) == 2
+    for row in rows:
+        assert row["data"].startswith("10000000 x 100")
+        assert row["time / kernel blocks and Gram matrix"] <= 1.5
+    streamed, distributed = sorted(rows, key=lambda row: "Dask" in row["method"])
+    assert streamed["peak memory / that after a tenth of the rows"] <= 1.05
+    assert distributed["largest difference / largest projection"] <= 1e-8

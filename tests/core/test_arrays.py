@@ -157,7 +157,9 @@ def test_sparse_batches_give_the_same_as_all_at_once(name):
 def test_a_stream_too_wide_for_its_moments_is_refused():
     X = sparse.csr_array(([1.0], ([3], [5])), shape=(10, 2_000_000))
     kalda = MultiLabelKaLDA()
-    with pytest.raises(MemoryError, match=r"96000 GB are needed .* reduce that first"):
+    with pytest.raises(
+        MemoryError, match=r"96000 GB are needed .* reduce the number of features first"
+    ):
         kalda.partial_fit(X, np.arange(10) % 2)
     assert "_state" not in vars(kalda)
 

@@ -1,5 +1,7 @@
 """Directions from a sketch of the labels against one solve for each, and refusals in time."""
 
+import sys
+
 import numpy as np
 import pytest
 from scipy import linalg, sparse
@@ -101,6 +103,15 @@ def test_more_labels_than_memory_are_refused_before_they_are_tried(reducer, monk
     Y = sparse.csr_array((np.ones(6_000), (np.arange(6_000) % n, np.arange(6_000))))
     with pytest.raises(MemoryError, match=r"6000 × 6000 .* Pass n_components"):
         reducer.fit(X, Y)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no such limits")
+def test_a_limit_of_the_process_counts_as_its_memory(monkeypatch):
+    import resource
+
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (10**9, 10**9))
+    with pytest.raises(MemoryError, match="this process may use 1 GB"):
+        memory.check_labels(100_000, 30_000)
 
 
 @pytest.mark.parametrize("method", [RLDA, MLSI])
