@@ -52,7 +52,7 @@ def test_sys_exit_in_a_method_is_a_failure_of_its_cell(their_methods, tmp_path):
 
 
 def test_sys_exit_in_a_setting_only_rules_out_the_setting(their_methods, tmp_path):
-    tune = {"folds": 2, "score": "macro_f1", "neighbors": [3], "grid": {}}
+    tune = {"folds": 2, "score": "macro_f1", "neighbors": [3, 5], "grid": {}}
     plan = plan_of("Exits", classifiers=("k-NN",), tune=tune)
     (error,) = [row["error"] for row in run(plan, tmp_path / "out").failed]
     assert "every setting of Exits failed on some inner fold" in error
