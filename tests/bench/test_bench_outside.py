@@ -119,4 +119,3 @@ def test_a_method_without_a_choice_stands_beside_tuned_ones(tmp_path):
     found = choices(results)
     assert found[["method", "parameter"]].to_numpy().tolist() == [["kNN", "k"]]
     assert sum(found["counts"][0].values()) == 2
-    assert "How often each value was chosen" in report(results).read_text("utf-8")
