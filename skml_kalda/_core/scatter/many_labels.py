@@ -19,7 +19,7 @@ from skml_kalda._core.scatter.implicit import ImplicitScatter, LabelCross
 from skml_kalda._core.symmetric import positive_eigenpairs
 
 _OVERSAMPLES = 10
-_MAX_STEPS = 12
+_MAX_STEPS = 8
 
 
 class _Block(NamedTuple):
@@ -60,7 +60,7 @@ def leading_pairs(
     Warns
     -----
     ConvergenceWarning
-        If the directions are not yet as exact as `scatter.tol` asks for after twelve steps, as
+        If the directions are not yet as exact as `scatter.tol` asks for after eight steps, as
         where the eigenvalues after the kth are nearly equal to it. The directions found are then
         nearly as good as the exact ones, but not the same.
     """
@@ -119,9 +119,9 @@ def _turn(basis: list[_Block], ahead: _Block, k: int) -> float:
 
 def _warn_not_converged(k: int, turn: float, tol: float) -> None:
     warnings.warn(
-        f"The span of the {k} leading directions is known to an angle of about {turn:.0e}, not "
-        f"{tol:.0e}, because eigenvalues after the last of them are nearly equal to it. Pass "
-        "another n_components, or a larger tol.",
+        f"The span of the {k} leading directions is known to an angle of about "
+        f"{min(turn, np.pi / 2):.0e}, not {tol:.0e}, because eigenvalues after the last of them "
+        "are nearly equal to it. Pass another n_components, or a larger tol.",
         ConvergenceWarning,
         stacklevel=3,
     )
