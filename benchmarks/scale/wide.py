@@ -2,8 +2,8 @@
 
 Run from the root of the project, with bibtex in ``SKML_KALDA_DATA``:
 ``python -m benchmarks.scale.wide``, or some of its parts, such as
-``python -m benchmarks.scale.wide 5000x10000-0.5 bibtex-0.1``. All times are of the processor, on one
-thread, and the methods take turns.
+``python -m benchmarks.scale.wide 5000x10000-0.5 bibtex-0.1``. All times are of the
+processor, on one thread, and the methods take turns.
 """
 
 from __future__ import annotations
