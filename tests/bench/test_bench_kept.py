@@ -53,16 +53,16 @@ def mean_ranks(tuned, score):
 
 
 @pytest.mark.parametrize(
-    "score", ["micro_f1_tuned", "average_precision", "ranking_loss", "macro_f1"]
+    "score", ["macro_f1_tuned", "micro_f1_tuned", "average_precision", "ranking_loss", "macro_f1"]
 )
 def test_kalda_classifier_ranks_best(tuned, score):
     assert mean_ranks(tuned, score).index[0] == "KaLDAClassifier"
 
 
-def test_a_reducer_with_a_kernel_ranks_best_by_tuned_macro_f1(tuned):
+def test_by_tuned_macro_f1_reducers_with_a_kernel_come_next(tuned):
     ranks = mean_ranks(tuned, "macro_f1_tuned")
-    assert ranks.index[0].startswith("Kernel")
-    assert ranks.drop(OTHERS).iloc[0] < ranks[list(OTHERS)].min()
+    assert all(name.startswith("Kernel") for name in ranks.index[1:3])
+    assert ranks.iloc[2] < ranks[list(OTHERS)].min()
 
 
 def test_reducers_with_neighbours_rank_labels_worse_than_classifiers(tuned):
