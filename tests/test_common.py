@@ -30,7 +30,6 @@ from skml_kalda import (
     MultiLabelKaLDACV,
     TraceRatio,
 )
-from skml_kalda.reducers.kalda.search.base import NeighborCV
 from tests.classifiers.test_neighbors_common import CHECKED
 
 
@@ -94,10 +93,6 @@ TWO_SIDED = (
     "scikit-learn takes every class with this name for its own CCA, whose y is numeric and whose "
     "transform takes y; LabelCCA, the same class by another name, passes"
 )
-FEW_ROWS = (
-    "it fits ten rows, too few for five folds with ten neighbours each; with two folds and three "
-    "neighbours it passes"
-)
 WEIGHTS = (
     "a row of weight two is not two rows where one row is left out: its twin would stay, and "
     "tell its label"
@@ -113,8 +108,6 @@ def expected_failed_checks(estimator):
         return dict.fromkeys(
             ["check_transformer_general", "check_transformer_data_not_an_array"], TWO_SIDED
         )
-    if isinstance(estimator, NeighborCV) and estimator.cv == 5:
-        return dict.fromkeys(["check_estimators_nan_inf", "check_fit2d_1feature"], FEW_ROWS)
     return {}
 
 

@@ -122,7 +122,8 @@ class FeatureMoments:
         variance, minus 1/n, its mean for a feature that is independent of them.
         """
         chance = 1 / self.weight
-        label_squares = self.label_squares - self.label_weight**2 / self.weight
+        share = self.label_weight / self.weight  # a square of weights may overflow
+        label_squares = self.label_squares - self.label_weight * share
         labels = np.flatnonzero(label_squares > 1e-12 * self.weight)
         spread = np.sqrt(np.where(self.varying, self.squares, np.inf))
         correlation = self.cross[:, labels] / spread[:, None] / np.sqrt(label_squares[labels])

@@ -45,6 +45,6 @@ def best_ridge(scatter: Scatter) -> float:
     residual = total - ((2 - share) / (density.values + ridge)) @ density.energy
     left = n - 1 - share @ density.counts  # the mean takes one degree of freedom
     enough = left >= max(n - 1, 0) / 2
-    left = np.where(enough, left, 1)
+    left = np.where(enough, left / n, 1)  # as a fraction, whose square never overflows
     error = np.where(enough, residual / left / left, np.inf)
     return float(_RIDGES[np.argmin(error)])

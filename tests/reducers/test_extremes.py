@@ -7,8 +7,17 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 
-from skml_kalda import OCM, BinaryRelevanceKNN, MLkNN
-from tests.classic import MLDA, MLSI
+from skml_kalda import (
+    OCM,
+    AlignmentScaler,
+    BinaryRelevanceKNN,
+    KernelKaLDA,
+    KernelKaLDACV,
+    LandmarkFeatures,
+    MLkNN,
+    MultiLabelKaLDACV,
+)
+from tests.classic import MLDA, MLSI, MultiLabelKaLDA
 from tests.conftest import made
 from tests.reducers.test_contracts import REDUCERS
 
@@ -31,6 +40,75 @@ def test_values_that_cannot_be_squared_are_refused_by_column(name, factor, what,
     X[:, 2] *= factor
     with pytest.raises(ValueError, match=f"Column 2 of X has values too {what} to be squared"):
         getattr(reducer, form)(X, Y).transform(X)
+
+
+OTHERS = {
+    "AlignmentScaler": AlignmentScaler(),
+    "KernelKaLDA": KernelKaLDA(),
+    "KernelKaLDA-cosine": KernelKaLDA(kernel="cosine"),
+    "KernelKaLDA-laplacian": KernelKaLDA(kernel="laplacian"),
+    "LandmarkFeatures": LandmarkFeatures(n_landmarks=5, random_state=0),
+    "KernelKaLDACV": KernelKaLDACV(n_neighbors=3, cv=2),
+    "MultiLabelKaLDACV": MultiLabelKaLDACV(n_neighbors=3, cv=2),
+}
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("name", OTHERS)
+def test_values_too_large_for_distances_are_refused_by_column(name, form):
+    X, Y = made(40, 6)
+    X[:, 2] *= 1e200
+    with pytest.raises(ValueError, match="Column 2 of X has values too large to be squared"):
+        clone(OTHERS[name]).fit(form(X), Y).transform(form(X))
+
+
+def test_a_search_refuses_values_too_small_to_be_squared():
+    X, Y = made(40, 6)
+    with pytest.raises(ValueError, match="Column 0 of X has values too small to be squared"):
+        clone(OTHERS["MultiLabelKaLDACV"]).fit(X * 1e-160, Y)
+
+
+def test_kernel_values_that_cannot_be_squared_are_refused():
+    X, Y = made(40, 6)
+    with pytest.raises(ValueError, match="The kernel of X has values that are not finite, or too"):
+        KernelKaLDA(kernel="poly").fit(X * 1e30, Y)
+
+
+@pytest.mark.parametrize("factor", [2.0**60, 2.0**100])
+def test_landmarks_of_large_single_precision_are_those_of_small(factor):
+    X = made(40, 6)[0].astype(np.float32)
+    features = LandmarkFeatures(n_landmarks=5, random_state=0)
+    small = clone(features).fit(X).landmarks_
+    large = clone(features).fit(X * np.float32(factor)).landmarks_
+    assert large.dtype == np.float32
+    np.testing.assert_allclose(large / np.float32(factor), small, rtol=1e-6)
+
+
+@pytest.mark.parametrize("power", [-200, 200])
+@pytest.mark.parametrize(
+    "reducer",
+    [
+        AlignmentScaler(),
+        KernelKaLDA(shrinkage=0.2),
+        MLSI(),
+        MultiLabelKaLDA(shrinkage="auto"),
+    ],
+    ids=lambda reducer: type(reducer).__name__,
+)
+def test_weights_whose_squares_are_no_floats(reducer, power):
+    X, Y = made(40, 6)
+    weight = np.random.default_rng(0).integers(1, 4, 40).astype(float)
+    found = clone(reducer).fit(X, Y, sample_weight=weight * 10.0**power).transform(X)
+    # Weights count rows, so what is chosen by their number has its limit at many or at none.
+    near = clone(reducer).fit(X, Y, sample_weight=weight * 10.0 ** (power / 4)).transform(X)
+    np.testing.assert_allclose(found, near, rtol=1e-6, atol=1e-6 * np.abs(near).max())
+
+
+@pytest.mark.parametrize("constraint", ["none", "orthonormal"])
+def test_a_kernel_refuses_labels_that_never_vary(constraint):
+    X, Y = made(40, 6)
+    with pytest.raises(ValueError, match="KernelKaLDA finds no direction in X: the rank of the co"):
+        KernelKaLDA(constraint=constraint).fit(X, np.ones_like(Y))
 
 
 def test_the_error_names_the_column_of_a_data_frame():

@@ -15,6 +15,7 @@ from skml_kalda._core.arrays import Array, batches
 from skml_kalda._core.kernels.landmarks import LandmarkChoice, Landmarks, choose_landmarks
 from skml_kalda._core.kernels.values import (
     LandmarkKernel,
+    check_distances,
     check_square,
     has_gamma,
     median_gamma,
@@ -175,6 +176,8 @@ class FeatureChoice:
         if self.kernel == "precomputed":
             check_square(X)
             choice = "random"
+        else:
+            check_distances(X)
         rng = check_random_state(self.random_state)
         return choose_landmarks(X, weight, wanted, choice, rng, unit_length=self.unit_length)
 

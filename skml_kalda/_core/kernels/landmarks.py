@@ -81,7 +81,9 @@ def _centres(X: Array, weight: Array, n: int, rng: np.random.RandomState) -> Arr
     if len(distinct) <= n:
         return distinct
     means = KMeans(n, n_init=1, max_iter=_STEPS, tol=0, random_state=rng)
-    return np.asarray(means.fit(distinct, sample_weight=np.bincount(of, weight)).cluster_centers_)
+    # In float64, because squares of large float32 would overflow.
+    means.fit(distinct.astype(np.float64), sample_weight=np.bincount(of, weight))
+    return np.asarray(means.cluster_centers_.astype(X.dtype))
 
 
 def _medoids(X: Any, weight: Array, n: int, rng: np.random.RandomState) -> NDArray[np.intp]:

@@ -22,11 +22,13 @@ from sklearn.metrics.pairwise import (
 from sklearn.preprocessing import normalize
 from sklearn.utils.extmath import safe_sparse_dot
 
-from skml_kalda._core.arrays import Array, canonical
+from skml_kalda._core.arrays import Array, canonical, check_columns
 from skml_kalda._core.symmetric import RANGE_RTOL, positive_eigenpairs
 
 # The median of the distances of this many rows, drawn at random, stands for that of all.
 MANY_ROWS = 1000
+# Its square, and four times that, are floats.
+_LARGEST = np.sqrt(np.finfo(np.float64).max) / 4
 # The cosine is the linear kernel of rows of unit length.
 _LINEAR = ("linear", "cosine")
 # These kernels do not change when all rows are shifted together.
@@ -208,7 +210,8 @@ def inverse_median_distance(
     rows = _SeenRows(X, kernel, unit_length=unit_length)(X)
     squared = kernel == "rbf"
     distance = euclidean_distances(rows, squared=True) if squared else manhattan_distances(rows)
-    median = _weighted_median(distance, np.outer(weight, weight))
+    share = weight / weight.max()  # products of weights may overflow or underflow
+    median = _weighted_median(distance, np.outer(share, share))
     return 1.0 if median == 0 else 1 / median
 
 
@@ -227,6 +230,16 @@ def whitening(K: Array, dtype: Any = np.float64) -> Array:
     rtol = max(RANGE_RTOL, float(np.finfo(dtype).eps))
     values, vectors = positive_eigenpairs((K + K.T) / 2, rtol, eigh=np.linalg.eigh)
     return vectors / np.sqrt(values)
+
+
+def check_distances(X: Any) -> None:
+    """Raise if squared distances of rows may be too large for floats."""
+    if X.shape[0] == 0:
+        return
+    size = abs(X).max(axis=0)
+    size = np.asarray(size.toarray() if sparse.issparse(size) else size, dtype=np.float64)
+    # Two rows are at most 2 max|x_j| apart in feature j, and there are p features.
+    check_columns(size.ravel() > _LARGEST / np.sqrt(X.shape[1]), "large")
 
 
 def check_square(X: Any) -> None:

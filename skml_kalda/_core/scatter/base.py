@@ -174,7 +174,8 @@ class Scatter(metaclass=ABCMeta):
     @property
     def label_variance(self) -> Array:
         """Diagonal of `label_scatter`, shape (K,)."""
-        return np.asarray(self.gram.diagonal() - self.label_weight**2 / self.weight)
+        share = self.label_weight / self.weight  # a square of weights may overflow
+        return np.asarray(self.gram.diagonal() - self.label_weight * share)
 
     @property
     def label_norm(self) -> float:

@@ -239,6 +239,7 @@ class KernelKaLDA(KernelTransformer, SupervisedReducer):
     def _solve_batch(self, batch: FirstRows | KernelBatch) -> Results:
         features, rows = self._with_landmarks(batch) if isinstance(batch, FirstRows) else batch
         scatter, classes = rows.occupied()
+        check_kernel(scatter.diagonal)
         scatter = replace(features.of_features(scatter), rows_once=self._counts_rows_once)
         check_kernel(scatter.diagonal)
         if scatter.is_constant:

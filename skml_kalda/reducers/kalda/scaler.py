@@ -12,7 +12,14 @@ from sklearn.utils import Tags, check_consistent_length
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from skml_kalda._core.arrays import Array, canonical, floating, in_blocks, whole_checks
+from skml_kalda._core.arrays import (
+    Array,
+    canonical,
+    check_columns,
+    floating,
+    in_blocks,
+    whole_checks,
+)
 from skml_kalda._core.dask import batch_of_blocks, gathered, is_dask, lazy_on_dask
 from skml_kalda._core.labels import indicator
 from skml_kalda._core.relevance import FeatureMoments, times
@@ -217,7 +224,8 @@ class AlignmentScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         if sample_weight is not None:
             sample_weight = np.asarray(gathered(sample_weight))
         weight = row_weights(sample_weight, X, batch=True)
-        moments = FeatureMoments.of(X, Y.with_unknown(), weight)
+        with np.errstate(over="ignore", invalid="ignore"):  # checked when solved
+            moments = FeatureMoments.of(X, Y.with_unknown(), weight)
         return Batch(moments, Y.classes, Y.columns, floating(X.dtype))
 
     def _needs_all_rows(self) -> None:
@@ -231,6 +239,8 @@ class AlignmentScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         moments: FeatureMoments = batch.scatter.filled(len(batch.classes))
         if not moments.weight:
             raise ValueError("sample_weight is zero for all rows: pass some positive weights.")
+        names = getattr(self, "feature_names_in_", None)
+        check_columns(~np.isfinite(moments.squares), "large", names)
         return {
             "relevance_": moments.relevance(),
             "scale_": moments.scale(self.power, with_std=self.with_std),

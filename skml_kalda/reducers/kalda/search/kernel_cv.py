@@ -13,7 +13,12 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from skml_kalda._core.arrays import Array
 from skml_kalda._core.kernels.landmarks import LandmarkChoice, Landmarks
-from skml_kalda._core.kernels.values import check_square, has_gamma, median_gamma
+from skml_kalda._core.kernels.values import (
+    check_distances,
+    check_square,
+    has_gamma,
+    median_gamma,
+)
 from skml_kalda._core.labels import Weights, weighted
 from skml_kalda._core.scatter import MomentScatter
 from skml_kalda.reducers.kalda.kernel import KernelKaLDA
@@ -179,6 +184,8 @@ class KernelKaLDACV(NeighborCV):
             )
         if self._is_precomputed():
             check_square(X)
+        else:
+            check_distances(X)
         return [
             {"gamma": g, "kernel": kernel} for kernel in kernels for g in self._widths(kernel, X)
         ]

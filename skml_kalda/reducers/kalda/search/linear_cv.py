@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from skml_kalda._core.arrays import projected
 from skml_kalda._core.labels import Weights, weighted
 from skml_kalda._core.scatter import AnyScatter, scatter_of
+from skml_kalda.reducers._base import check_squares
 from skml_kalda.reducers.kalda.linear import MultiLabelKaLDA
 from skml_kalda.reducers.kalda.search.base import SHRINKAGES, THRESHOLDS, NeighborCV, OfBest
 from skml_kalda.reducers.kalda.search.grid import Projection
@@ -165,7 +166,9 @@ class MultiLabelKaLDACV(NeighborCV):
     def _embed(
         self, space: Mapping[str, Any], X: Any, Y: Any, shared: Any
     ) -> tuple[AnyScatter, Projection]:
-        scatter = scatter_of(X, *weighted(Y, np.ones(X.shape[0]), self.weights))
+        with np.errstate(over="ignore", invalid="ignore"):  # checked below, feature by feature
+            scatter = scatter_of(X, *weighted(Y, np.ones(X.shape[0]), self.weights))
+        check_squares(scatter, getattr(self, "feature_names_in_", None))
         scatter = replace(scatter, rows_once=self.weights == "rows")
         # Centred, as in transform: far from the origin, distances would lose digits.
         return scatter, lambda rows, G: projected(rows, G.T, scatter.mean @ G)
