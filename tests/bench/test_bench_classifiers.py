@@ -114,7 +114,7 @@ def test_the_strong_rows_are_there_by_name():
         else:
             reduced.add(name)
             assert estimator.fit(X, Y).transform(X).shape == (60, 2)
-    assert len(reduced) == 11
+    assert len(reduced) == 10
 
 
 def test_siblings_with_a_kernel_are_reducers_of_landmark_features():

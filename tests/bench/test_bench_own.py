@@ -150,10 +150,10 @@ def test_a_plan_may_name_files_beside_it(here, monkeypatch):
     [
         (["--data", "nowhere.csv", "--labels", "3"], "there is no file nowhere.csv"),
         (["--data", "mine.csv"], "mine.csv: which columns are labels?"),
-        (["--data", "mine.csv", "--labels", "lable_*"], "mine.csv: no column is called 'lable_*'"),
+        (["--data", "mine.csv", "--labels", "lable_*"], "mine.csv: no column matches 'lable_*'"),
         (["--labels", "3"], "--labels and --ignore are for a file"),
         (["--data", "mine.csv", "a/mine.csv", "--labels", "3"], "two files have the same name"),
-        ([*OPTIONS, "--methods", "no_such:Thing"], "cannot be imported: No module named 'no_such'"),
+        ([*OPTIONS, "--methods", "no_such:Thing"], "No module named 'no_such'"),
         ([*OPTIONS, "--methods", "own_methods:Thing"], "has no attribute 'Thing'"),
         ([*OPTIONS, "--methods", "own_methods:number"], "'own_methods:number' is no estimator"),
         ([*OPTIONS, "--methods", "own_methods:NeedsMore"], "cannot be made without arguments"),

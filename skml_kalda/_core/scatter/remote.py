@@ -16,7 +16,7 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from skml_kalda._core.arrays import Array
-from skml_kalda._core.conjugate_gradients import System, solve, warn_not_converged
+from skml_kalda._core.conjugate_gradients import System
 from skml_kalda._core.scatter.base import label_moments, sparse_label_gram
 from skml_kalda._core.scatter.centred import CentredRows, SingleRows, shifted
 from skml_kalda._core.scatter.implicit import ImplicitScatter, LabelCross, RidgeSpan
@@ -129,6 +129,8 @@ class RemoteCentredRows(LinearOperator):
 
     def total(self, V: Array) -> Array:
         """Return TᵀT V, in one round of the workers."""
+        if not V.size:
+            return np.zeros_like(V)
         product: Array = self.blocks.total(_total, V)
         return product
 
@@ -203,18 +205,13 @@ class RemoteScatter(ImplicitScatter):
         gram = W.T @ self.matmul(W) + ridge * (W.T @ W)
         return RidgeSpan(lambda P: W @ P, (self.cross @ L).T @ W, (gram + gram.T) / 2)
 
-    def _has_dual(self, ridge: float) -> bool:
-        # T TᵀU would take two rounds, and n rows of U that travel.
+    def has_dual(self, ridge: float) -> bool:
+        """Return False: T TᵀU would take two rounds, and n rows of U that travel."""
         return False
 
-    def dual_solve(self, right: Array, ridge: float, tol: float | None = None) -> Array:
-        """Return U = (T Tᵀ + γI)⁻¹ right, for γ > 0: TᵀU solves (S_t + γI) W = Tᵀ right."""
-        T = self.rows
-        system = System(lambda U: T @ (T.T @ U), ridge, T.shape)
-        U, converged = solve(system, right, self.tol if tol is None else tol)
-        if not converged:
-            warn_not_converged()
-        return U
+    def dual_system(self, ridge: float) -> System:
+        """Return the matrix T Tᵀ + γI, for γ > 0: in double precision, as a round costs more."""
+        return System(self.kernel_matmul, ridge, self.rows.shape)
 
 
 def _column_sums(X: Any, weight: Array) -> Array:

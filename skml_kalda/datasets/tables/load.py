@@ -101,7 +101,7 @@ def load_table(
     array([[1, 0],
            [0, 1]])
     >>> pets.notes
-    ["column 'coat' holds words: one-hot encoded in 1 columns"]
+    ["column 'coat' holds words: one-hot encoded in 1 column"]
     """
     path = Path(path)
     if nominal not in ("onehot", "drop"):
