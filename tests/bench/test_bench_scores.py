@@ -11,6 +11,7 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
 
+import skml_kalda
 from skml_kalda import OCM, MLkNN, bench
 from skml_kalda.bench import read_results, run
 from skml_kalda.bench.methods import make_estimator
@@ -159,7 +160,7 @@ def test_gallery_rows_hold_the_held_out_points_their_labels_and_scores(tmp_path)
     train, test = next(KFold(3, shuffle=True, random_state=0).split(X))
     scaler = StandardScaler().fit(X[train])
     A, B = (scaler.transform(X[part]) for part in (train, test))
-    reducer = MLDA(2).fit(A, Y[train])
+    reducer = skml_kalda.MLDA(2).fit(A, Y[train])
     predicted = MLkNN().fit(reducer.transform(A), Y[train]).predict(reducer.transform(B))
     (row,) = run(read_plan("gallery").changed(methods=("MLDA",)), tmp_path).ok
     assert np.allclose(row["points"], reducer.transform(B), rtol=1e-4)
