@@ -27,6 +27,11 @@ from skml_kalda._core.scatter.spectral import SpectralScatter, cholesky_solve
 from skml_kalda._core.symmetric import positive_eigenpairs
 
 
+def _is_central(squares: Array, n: int, mean: Array) -> bool:
+    """Whether Σ (x_i − m)² keeps its digits when it is Σ x_i² − n m²; false if not finite."""
+    return bool(np.all(n * mean**2 <= 0.9 * squares) and np.isfinite(squares).all())
+
+
 @dataclass(frozen=True)
 class MomentScatter(SpectralScatter):
     """Moments about the weighted mean; ``a + b`` is the scatter of the rows of both."""
@@ -36,7 +41,7 @@ class MomentScatter(SpectralScatter):
 
     @classmethod
     def of(cls, X: Any, labels: Any, weight: Array) -> MomentScatter:
-        """Add up the rows of X; dense ones block by block, each centred about its own mean.
+        """Add up the rows of X; dense ones as a whole, or block by block about their own means.
 
         Parameters
         ----------
@@ -51,10 +56,41 @@ class MomentScatter(SpectralScatter):
         check_labels(X.shape[1], labels.shape[1])
         if sparse.issparse(X):
             return cls._of_sparse(X, labels, weight)
+        if (whole := cls._of_whole(X, labels, weight)) is not None:
+            return whole
         work: list[Array] = []
         # Blocks large enough to hide the p × p merge.
         blocks = row_blocks(X, at_least=2048)
         return reduce(add, (cls._of_dense(x, labels[i], weight[i], work) for i, x in blocks))
+
+    @classmethod
+    def _of_whole(cls, X: Array, labels: Any, weight: Array) -> MomentScatter | None:
+        """Multiply dense X as it is and centre the products, where that costs at most a digit.
+
+        Rows of unit weight need no copy then, and centring them costs half as much as XᵀX. None if
+        X or its weights do not allow it.
+        """
+        if X.dtype != np.float64 or not X.flags.forc or np.any(weight != 1):
+            return None
+        few, n = X[:1024], len(X)
+        with np.errstate(over="ignore", invalid="ignore"):
+            if not _is_central(np.einsum("ij,ij->j", few, few), len(few), few.mean(axis=0)):
+                return None
+            sums = labels.T @ X
+            if np.all(labels.sum(axis=1) == 1):
+                mean = sums.sum(axis=0) / n  # saves reading X once more
+            else:
+                mean = weighted_mean(X, weight)
+            # A value of X that is not finite shows in the mean; the blocks then tell which it is.
+            if not np.isfinite(mean).all():
+                return None
+            total = X.T @ X
+            if not _is_central(total.diagonal(), n, mean):
+                return None
+        total -= np.outer(n * mean, mean)
+        moments = label_moments(labels, weight, mean)
+        cross = (sums - np.outer(moments[-1], mean)).T
+        return cls(*moments, cross, label_gram(labels, weight), total)
 
     @classmethod
     def of_blocks(cls, blocks: Iterable[tuple[Array, Any, Array]]) -> MomentScatter:
