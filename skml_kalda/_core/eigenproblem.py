@@ -57,7 +57,7 @@ def generalized_eigenpairs(
     values, G = (
         _exact(scatter, L, ridge) if scatter.has_spectrum else _best_within(scatter, L, ridge)
     )
-    return Eigenpairs(values, resolve_ties(values, G, -G, values.max(initial=0.0)))
+    return Eigenpairs(values, resolve_ties(values, G, -1.0, values.max(initial=0.0)))
 
 
 def _exact(scatter: SpectralScatter, L: Array, ridge: float) -> Eigenpairs:

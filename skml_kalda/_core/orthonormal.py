@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from scipy import linalg
+from sklearn.utils import gen_batches
 
 from skml_kalda._core.arrays import Array
 
@@ -37,19 +38,21 @@ def diagonal_basis(Y: Array, values: Array) -> tuple[Array, Array]:
     return Y @ rotation[:, ::-1], d[::-1]
 
 
-def resolve_ties(eigenvalues: Array, G: Array, product: Array, scale: float) -> Array:
-    """Return G with the basis of each eigenspace rotated so that Gᵀ product is diagonal there.
+def resolve_ties(eigenvalues: Array, G: Array, weights: Array | float, scale: float) -> Array:
+    """Return G with the basis of each eigenspace rotated so that Gᵀ diag(weights) G is diagonal.
 
     Eigenvectors of equal eigenvalues are defined only up to a rotation. `eigenvalues` must be
     descending; they count as equal if they differ by no more than rounding relative to `scale`.
     Within an eigenspace the vector with the largest diagonal entry comes first.
     """
     apart = np.flatnonzero(-np.diff(eigenvalues) > 1e-8 * scale)
-    resolved = G.copy()
-    for tied in np.split(np.arange(G.shape[1]), apart + 1):
-        if len(tied) > 1:
-            rotation = linalg.eigh(G[:, tied].T @ product[:, tied])[1][:, ::-1]
-            resolved[:, tied] = G[:, tied] @ rotation
+    spaces = [tied for tied in np.split(np.arange(G.shape[1]), apart + 1) if len(tied) > 1]
+    if not spaces:
+        return G
+    resolved, weights = G.copy(), np.reshape(weights, (-1, 1))
+    for tied in spaces:
+        part = G[:, tied]
+        resolved[:, tied] = part @ linalg.eigh(part.T @ (weights * part))[1][:, ::-1]
     return resolved
 
 
@@ -64,6 +67,10 @@ def signs(G: Array) -> Array:
     Of several entries that are equal up to rounding the first decides, so that two ways of
     computing the same column agree in sign.
     """
-    size = np.abs(G)
-    decisive = np.argmax(size >= (1 - 1e-6) * size.max(axis=0), axis=0)
-    return np.where(G[decisive, np.arange(G.shape[1])] < 0, -1.0, 1.0)
+    found = np.ones(G.shape[1])
+    for columns in gen_batches(G.shape[1], 16):  # copies of wide G would cost memory
+        part = G[:, columns]
+        size = np.abs(part)
+        decisive = np.argmax(size >= (1 - 1e-6) * size.max(axis=0), axis=0)
+        found[columns][part[decisive, np.arange(part.shape[1])] < 0] = -1
+    return found

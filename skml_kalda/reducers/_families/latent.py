@@ -32,6 +32,9 @@ _MAX_ROUNDS = 300
 _TIED = 1e-3
 # Accuracy to which residuals are preconditioned.
 _ROUGH = 0.1
+# Pairs beyond the k leading ones that are followed too: the kth pair converges fast if the
+# eigenvalue after the last one followed is far from its own.
+_GUARDS = 4
 
 
 class _Block:
@@ -40,17 +43,15 @@ class _Block:
     def __init__(self, vectors: Array, image: Array, pulled: Array) -> None:
         self.vectors, self.image, self.pulled = vectors, image, pulled
 
-    def __matmul__(self, P: Array) -> _Block:
-        """Return combinations of the columns."""
-        return _Block(*(part @ P for part in vars(self).values()))
-
-    def turn(self, P: Array, other: _Block | None = None, Q: Array | None = None) -> None:
-        """Replace the columns by U P, or by U P + V Q for the columns V of another block."""
+    def turn(self, P: Array) -> None:
+        """Replace the columns by U P."""
         for name, part in vars(self).items():
-            turned = part @ P
-            if other is not None:
-                turned += vars(other)[name] @ Q
-            setattr(self, name, turned)
+            setattr(self, name, part @ P)
+
+    def add(self, other: _Block, P: Array) -> None:
+        """Add V P, for the columns V of another block."""
+        for name, part in vars(self).items():
+            part += vars(other)[name] @ P
 
     def append(self, other: _Block) -> None:
         """Append the columns of another block."""
@@ -77,30 +78,33 @@ class Latent(NamedTuple):
         TooFewDirections
             If the data vary in fewer than k directions.
         """
-        current = self._orthonormal(self._columns(self._start(k)))
+        current = self._start(k + _GUARDS)
         values, P = _descending(self._inner(current).T @ current.pulled)
         current.turn(P)
-        share, steps, following = self._largest_share, None, 0.0
+        share, steps, path = self._largest_share, None, P
         for _ in range(_MAX_ROUNDS):
             self._check_varying(current, values, k)
             residual = current.pulled - self._metric(current) * values
-            gap = np.maximum(values - following, _TIED * values)
-            worst = self._worst(share * linalg.norm(residual, axis=0) / gap)
-            if len(worst) == 0:
+            errors = share * linalg.norm(residual, axis=0) / _gaps(values, k)
+            if np.all(errors[:k] <= self._tol / np.sqrt(len(errors))):
                 break
+            worst = self._worst(errors)
+            if steps is not None:
+                steps.turn(path[:, worst])
             residual = residual[:, worst]
             beside = self._columns(self._precondition(residual))
             share = self._share(residual, beside)
             if steps is not None:
-                beside.append(steps[0] @ steps[1][:, worst])
-            beside = self._orthonormal(beside, current)
-            values, following, P = self._ritz(current, beside)
-            current.turn(P[:k], beside, P[k:])
-            steps = beside, P[k:]
+                beside.append(steps)
+            steps = self._orthonormal(beside, current)
+            values, P = self._ritz(current, steps)
+            path = P[len(values) :]
+            current.turn(P[: len(values)])
+            current.add(steps, path)
         else:
             _warn_not_converged(k)
-        G = current.vectors
-        return Eigenpairs(values, np.asarray(self.scatter.rows.T @ G) if self._is_dual else G)
+        G = current.vectors[:, :k]
+        return Eigenpairs(values[:k], np.asarray(self.scatter.rows.T @ G) if self._is_dual else G)
 
     @property
     def _is_dual(self) -> bool:
@@ -129,13 +133,19 @@ class Latent(NamedTuple):
             pulled += cross @ (self.label_weight * (cross.T @ U))
         return _Block(U, image, pulled)
 
-    def _start(self, k: int) -> Array:
-        """Return B⁻¹C times random numbers, roughly, and random directions if more are needed."""
+    def _start(self, m: int) -> _Block:
+        """Return a basis of B⁻¹C times random numbers, roughly, filled up with random directions.
+
+        It has fewer than m columns if the data vary in fewer directions.
+        """
         rng, cross = np.random.default_rng(0), self.scatter.cross
-        labels = rng.standard_normal((cross.shape[1], min(k, cross.shape[1])))
+        labels = rng.standard_normal((cross.shape[1], min(m, cross.shape[1])))
         F = cross.targets(labels) if self._is_dual else cross @ labels
-        rest = rng.standard_normal((len(F), k - labels.shape[1]))
-        return np.hstack([self._precondition(F), self._product(rest)])
+        block = self._orthonormal(self._columns(self._precondition(F)))
+        if missing := m - block.vectors.shape[1]:
+            rest = self._product(rng.standard_normal((len(F), missing)))
+            block.append(self._orthonormal(self._columns(rest), block))
+        return block
 
     def _precondition(self, R: Array) -> Array:
         scatter, ridge = self.scatter, self.ridge
@@ -150,7 +160,7 @@ class Latent(NamedTuple):
         for _ in range(2):  # once leaves rounding errors
             if beside is not None:
                 inside = self._metric(beside).T @ self._inner(block)
-                block.turn(np.eye(inside.shape[1]), beside, -inside)
+                block.add(beside, -inside)
             gram = self._inner(block).T @ self._metric(block)
             size = np.sqrt(np.maximum(gram.diagonal(), 0))
             scale = ratio(np.ones_like(size), size)
@@ -158,13 +168,13 @@ class Latent(NamedTuple):
             block.turn(scale[:, None] * axes / np.sqrt(lengths))
         return block
 
-    def _ritz(self, current: _Block, beside: _Block) -> tuple[Array, float, Array]:
-        """Return the leading eigenvalues within the span of both, the next one, and vectors."""
-        k = current.vectors.shape[1]
+    def _ritz(self, current: _Block, beside: _Block) -> tuple[Array, Array]:
+        """Return the leading eigenpairs within the span of both, as many as are followed."""
         sides = self._inner(current), self._inner(beside)
         A = np.block([[side.T @ each.pulled for each in (current, beside)] for side in sides])
         values, P = _descending(A)
-        return values[:k], float(values[k]) if len(values) > k else 0.0, P[:, :k]
+        followed = current.vectors.shape[1]
+        return values[:followed], P[:, :followed]
 
     def _check_varying(self, current: _Block, values: Array, k: int) -> None:
         """Raise TooFewDirections if fewer than k directions vary by more than rounding."""
@@ -194,6 +204,14 @@ class Latent(NamedTuple):
         """Return √(rᵀB⁻¹r) / ‖r‖, of the column with the largest."""
         squares = ratio(dots(residual, self._inner(solved)), dots(residual, residual))
         return float(np.sqrt(np.max(squares, initial=0.0)))
+
+
+def _gaps(values: Array, k: int) -> Array:
+    """Return how far each of the k leading eigenvalues is from the next; guards come last."""
+    following = values[k] if len(values) > k else 0.0
+    gaps = np.maximum(values - following, _TIED * values)
+    gaps[k:] = values[k:]
+    return gaps
 
 
 def _descending(A: Array) -> tuple[Array, Array]:

@@ -48,7 +48,7 @@ class ScatterDifference:
         values, vectors = linalg.eigh(matrix, subset_by_index=largest, check_finite=False)
         values, vectors = values[::-1], vectors[:, ::-1]
         scale = max(a, b) * self.total[0]
-        vectors = resolve_ties(values, vectors, self.total[:, None] * vectors, scale)
+        vectors = resolve_ties(values, vectors, self.total, scale)
         return values[:k], vectors[:, :k]
 
     def ratio(self, G: Array) -> float:

@@ -58,7 +58,7 @@ class Alignment:
         eigenvalues, vectors = singular**2, right.T / np.sqrt(self.values)[:, None]
         live = _live(eigenvalues)
         axes, scale = vectors[:, live], eigenvalues.max(initial=1.0)
-        vectors[:, live] = resolve_ties(eigenvalues[live], axes, -axes, scale)
+        vectors[:, live] = resolve_ties(eigenvalues[live], axes, -1.0, scale)
         return eigenvalues, vectors
 
     @property

@@ -62,7 +62,8 @@ class KaLDA:
         a = self._shrinkage(scatter)
         values, axes = lda_axes(scatter, a, self.n_components)
         k = self._k(scatter, len(values), rank_of_labels(scatter))
-        values, G = values[:k], axes[:, :k] * np.sqrt(values[:k])
+        values, G = values[:k], axes[:, :k]
+        G *= np.sqrt(values)
         J = float(linalg.norm(values))
         attributes = {
             "objective_": J,
@@ -76,7 +77,8 @@ class KaLDA:
             "explained_alignment_ratio_": values**2 / np.sum(values**2),
         }
         # Scaled so that λ is the variance of the projected rows, not their sum of squares.
-        return Directions(G * np.sqrt(scatter.weight), attributes)
+        G *= np.sqrt(scatter.weight)
+        return Directions(G, attributes)
 
     def _unshrunk(self, scatter: AnyScatter, G: Array, values: Array, a: float) -> float:
         """Return J(G) without shrinkage, for GᵀSG = diag(λ) and GᵀS_bG = diag(λ²)."""
@@ -172,7 +174,8 @@ def lda_axes(scatter: AnyScatter, shrinkage: float, k: int | None = None) -> tup
         return values / floor, vectors / np.sqrt(floor)
     rest = 1 - shrinkage
     values, vectors = generalized_eigenpairs(scatter, L, floor / rest, k)
-    return values / rest, vectors / np.sqrt(rest)
+    vectors /= np.sqrt(rest)
+    return values / rest, vectors
 
 
 def label_constant(scatter: Scatter) -> float:
