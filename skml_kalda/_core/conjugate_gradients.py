@@ -263,6 +263,9 @@ def _orthonormal(R: Array) -> tuple[Array, Array]:
     size = S.diagonal()
     if not size.min(initial=1.0) > 0.01 * linalg.norm(S, axis=0).max(initial=0.0):
         Q, S = np.linalg.qr(R)
+        # For a column that depends on others, QR returns a unit vector from outside of the range.
+        own = np.abs(S.diagonal())
+        Q[:, own <= len(S) * np.finfo(R.dtype).eps * own.max(initial=0.0)] = 0
         return Q, S.astype(np.float64)
     return R @ linalg.inv(S).astype(R.dtype), S
 

@@ -103,3 +103,14 @@ def test_rows_in_single_precision_are_centred():
     U, V = rng.random((30, 3)).astype(np.float32), rng.random((17, 3)).astype(np.float32)
     np.testing.assert_allclose(single.kernel(U), T @ (T.T @ U), rtol=1e-4, atol=1e-4)
     np.testing.assert_allclose(single.total(V), T.T @ (T @ V), rtol=1e-4, atol=1e-4)
+
+
+def test_dependent_right_hand_sides_do_not_leave_the_space_of_the_data():
+    rng = np.random.default_rng(0)
+    right = np.zeros((200, 6), dtype=np.float32)
+    right[50:60] = rng.normal(size=(10, 4)) @ rng.normal(size=(4, 6))
+    values = np.linspace(1, 3, 200, dtype=np.float32)[:, None]
+    W, _ = block_solve(lambda P: values * P, right, 1e-5, 100)
+    np.testing.assert_allclose(W, right / values, rtol=1e-4, atol=1e-4)
+    outside = np.r_[:50, 60:200]
+    assert np.abs(W[outside]).max() <= 1e-12

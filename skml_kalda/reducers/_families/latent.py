@@ -35,6 +35,8 @@ _ROUGH = 0.1
 # Pairs beyond the k leading ones that are followed too: the kth pair converges fast if the
 # eigenvalue after the last one followed is far from its own.
 _GUARDS = 4
+# A column of which no more than this share is new is made of rounding errors.
+_ROUNDING = 1e-10
 
 
 class _Block:
@@ -97,6 +99,8 @@ class Latent(NamedTuple):
             if steps is not None:
                 beside.append(steps)
             steps = self._orthonormal(beside, current)
+            if steps.vectors.shape[1] == 0:
+                break  # there are no further directions
             values, P = self._ritz(current, steps)
             path = P[len(values) :]
             current.turn(P[: len(values)])
@@ -155,18 +159,24 @@ class Latent(NamedTuple):
     def _orthonormal(self, block: _Block, beside: _Block | None = None) -> _Block:
         """Make the columns B-orthonormal, and B-orthogonal to another block, in place.
 
-        Columns that depend on others are dropped.
+        Columns that depend on others, or on those of the other block, are dropped.
         """
+        before = self._lengths(block)
         for _ in range(2):  # once leaves rounding errors
             if beside is not None:
                 inside = self._metric(beside).T @ self._inner(block)
                 block.add(beside, -inside)
             gram = self._inner(block).T @ self._metric(block)
             size = np.sqrt(np.maximum(gram.diagonal(), 0))
-            scale = ratio(np.ones_like(size), size)
+            scale = ratio(np.where(size > _ROUNDING * before, 1.0, 0.0), size)
             lengths, axes = positive_eigenpairs(scale[:, None] * (gram + gram.T) / 2 * scale)
             block.turn(scale[:, None] * axes / np.sqrt(lengths))
+            before = np.ones(len(lengths))
         return block
+
+    def _lengths(self, block: _Block) -> Array:
+        """Return √(uᵀBu) of the columns."""
+        return np.sqrt(np.maximum(dots(self._inner(block), self._metric(block)), 0))
 
     def _ritz(self, current: _Block, beside: _Block) -> tuple[Array, Array]:
         """Return the leading eigenpairs within the span of both, as many as are followed."""
