@@ -78,9 +78,9 @@ def solve(
     return W, converged
 
 
-def rough_solution(system: System, right: Array, tol: float) -> Array:
+def rough_solution(system: System, right: Array, tol: float, out: Array | None = None) -> Array:
     """Solve (A + γI) W = right without checking the residual, some columns at a time."""
-    W = np.empty_like(right)
+    W = np.empty_like(right) if out is None else out
     for columns in column_blocks(system.shape, right.shape[1]):
         part = right[:, columns]
         if system.rough is not None:
@@ -182,9 +182,12 @@ def _single(system: System, right: Array, aim: float, max_iter: int) -> tuple[Ar
     inverse = ratio(np.ones_like(size), size)  # unit columns, so that nothing overflows
     ridge, rough = np.float32(system.ridge), system.rough
     if system.inverse is None:
-        single = np.empty(right.shape, dtype=np.float32)
-        np.multiply(right, inverse, out=single, casting="same_kind")
-        W, used = block_solve(lambda P: _plus(rough(P), ridge, P), single, aim, max_iter)
+        W, used = block_solve(
+            lambda P: _plus(rough(P), ridge, P),
+            np.multiply(right, inverse, dtype=np.float32, casting="same_kind"),
+            aim,
+            max_iter,
+        )
         return W * size, used
     units = np.sqrt(system.inverse)
     few = units.astype(np.float32)
@@ -235,6 +238,7 @@ def block_solve(product: Product, right: Array, tol: float, max_iter: int) -> tu
     """
     few = np.float32
     Q, S = _orthonormal(right.astype(few, copy=False))
+    del right  # here and below, to hold as few arrays as possible
     limit = tol * linalg.norm(S, axis=0)
     P, W, used = Q.copy(), np.zeros_like(Q), 0
     while used < max_iter and np.any(linalg.norm(S, axis=0) > limit):
@@ -246,6 +250,7 @@ def block_solve(product: Product, right: Array, tol: float, max_iter: int) -> tu
         step = linalg.pinvh((bend + bend.T) / 2)
         W += P @ (step @ S).astype(few)
         Q -= image @ step.astype(few)
+        del image
         Q, turn = _orthonormal(Q)
         S = turn @ S
         P = P @ turn.T.astype(few)

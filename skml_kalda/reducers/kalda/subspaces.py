@@ -21,7 +21,7 @@ from scipy import linalg
 from sklearn.utils import gen_batches
 
 from skml_kalda._core.arrays import Array
-from skml_kalda._core.conjugate_gradients import ratio, rough_solution, solve_dual
+from skml_kalda._core.conjugate_gradients import dots, ratio, rough_solution, solve_dual
 from skml_kalda._core.eigenproblem import varying
 from skml_kalda._core.orthonormal import orthonormal
 from skml_kalda._core.scatter import ImplicitScatter
@@ -132,10 +132,12 @@ class Shrunk(NamedTuple):
 
     scatter: ImplicitScatter
     shrinkage: float
-    pull: Array
-    """Label side of F Q = Tᵀ `pull`, where S_b = F Fᵀ, shape (n, q)."""
     turn: Array
-    """Q, shape (K, q): an orthonormal basis of the range of Fᵀ."""
+    """Q, shape (K, q): an orthonormal basis of the range of Fᵀ, where S_b = F Fᵀ."""
+    labels: Array
+    """L, shape (K, q): F Q = C L."""
+    fit: Array | None = None
+    """Side of the rows of F Q, shape (n, q), if it is not that of the labels themselves."""
 
     @classmethod
     def of(cls, scatter: ImplicitScatter, shrinkage: float) -> Shrunk:
@@ -144,26 +146,31 @@ class Shrunk(NamedTuple):
         turn = varying(scale[:, None] * scatter.label_scatter * scale)
         L = scale[:, None] * turn
         if shrinkage > 0:
-            return cls(scatter, shrinkage, scatter.cross.targets(L), turn)
+            return cls(scatter, shrinkage, turn, L)
         # Tᵀ maps part of the labels to zero; that part only adds rounding errors below. Replacing
         # the labels by their fit without a ridge removes it.
-        pull = scatter.rows @ scatter.ridge_solve(scatter.cross @ L, 0.0)
-        return cls(scatter, shrinkage, pull, turn)
+        fit = scatter.rows @ scatter.ridge_solve(scatter.cross @ L, 0.0)
+        return cls(scatter, shrinkage, turn, L, fit)
 
     @property
     def floor(self) -> float:
         """The factor a Tr(S_t)/p of I."""
         return self.shrinkage * self.scatter.mean_eigenvalue
 
+    def pull(self, b: Array) -> Array:
+        """Return u with Tᵀu = F Q b."""
+        return self.scatter.cross.targets(self.labels @ b) if self.fit is None else self.fit @ b
+
     def axes(self) -> Subspace:
         """Return the span of the LDA axes, S⁻¹ range(S_b)."""
         T, rest = self.scatter.rows, 1 - self.shrinkage
+        pull = self.pull(np.eye(self.turn.shape[1]))
         if self.shrinkage == 1:
-            U = self.pull / self.floor
+            U = pull / self.floor
         elif self.shrinkage > 0:
-            U = self.scatter.dual_solve(self.pull / rest, self.floor / rest)
+            U = self.scatter.dual_solve(pull / rest, self.floor / rest)
         else:
-            U = solve_dual(T, self.pull, 1.0, 0.0, self.scatter.tol)
+            U = solve_dual(T, pull, 1.0, 0.0, self.scatter.tol)
         R = self.turn.T @ (self.scatter.between.T @ (T.T @ U))
         values, Q = positive_eigenpairs((R + R.T) / 2, 1e-11)
         U = U @ (Q / np.sqrt(values))
@@ -171,19 +178,21 @@ class Shrunk(NamedTuple):
         image = T @ V
         return Subspace(V, U, image.T @ image, self.scatter.between.of_image(image))
 
-    def precondition(self, right: Array, *, careful: bool) -> Array:
-        """Solve S Z = Tᵀ right roughly, for Z = TᵀU; return U.
+    def precondition(self, right: Array, out: Array, *, careful: bool) -> None:
+        """Solve S Z = Tᵀ right roughly, for Z = TᵀU; write U to `out`.
 
         Single precision does not resolve Tᵀ right if Tᵀ maps most of `right` to zero, as with
         more rows than features. It is enough unless `careful`.
         """
         rest = 1 - self.shrinkage
         if self.shrinkage == 1:
-            return right / self.floor
-        if self.scatter.has_dual(self.floor) and not careful:
-            system = self.scatter.dual_system(self.floor / rest)
-            return rough_solution(system, right / rest, _ROUGH)
-        return solve_dual(self.scatter.rows, right, rest, self.floor, _CAREFUL, _MAX_PRODUCTS)
+            np.divide(right, self.floor, out=out)
+        elif self.scatter.has_dual(self.floor) and not careful:
+            rough_solution(self.scatter.dual_system(self.floor / rest), right, _ROUGH, out)
+            out /= rest
+        else:
+            T = self.scatter.rows
+            out[:] = solve_dual(T, right, rest, self.floor, _CAREFUL, _MAX_PRODUCTS)
 
     def widen(self, space: Subspace, q: int) -> None:
         """Extend a basis by the span of the q columns that follow it."""
@@ -254,6 +263,7 @@ def maximize_in_subspaces(
     history, k = [solution.value], solution.point.shape[1]
     width = _WIDTH if shrunk.scatter.has_dual(shrunk.floor) else _TALL_WIDTH
     room = max(space.size, (width - 1) * k) + k
+    space.reserve(min(room, 3 * k))  # at once, because growing needs both the old and the new
     point = last = rotation @ solution.point
     slopes, inner = [np.inf] * _PATIENCE, stop._replace(tol=stop.tol / 10)
     while True:
@@ -261,8 +271,8 @@ def maximize_in_subspaces(
             both = orthonormal(np.hstack([point, last]))
             space.restrict(both)
             point = both.T @ point
-        # In single precision until that gains little.
         space.reserve(space.size + k)
+        # In single precision until that gains little.
         careful = slopes[-1] > slopes[-2] / 4
         slopes.append(_append_columns(shrunk, space, point, careful=careful))
         reason = _reason_to_stop(slopes, solution.value, len(history), stop)
@@ -293,20 +303,21 @@ def _append_columns(shrunk: Shrunk, space: Subspace, point: Array, *, careful: b
 
     Return the squared length of g in the metric of the preconditioner.
     """
-    T, scatter, dual = shrunk.scatter.rows, shrunk.scatter, space.dual @ point
-    primal, columns = space.room(point.shape[1])
+    T, rest, floor = shrunk.scatter.rows, 1 - shrunk.shrinkage, shrunk.floor
+    primal, dual = space.room(point.shape[1])
     primal[:] = space.basis @ point
+    dual[:] = space.dual @ point
     image = T @ primal
-    b = shrunk.turn.T @ scatter.between.of_image(image)
-    C = (1 - shrunk.shrinkage) * image + shrunk.floor * dual  # S G = Tᵀ C
-    d = np.sum(image * C, axis=0)
+    b = shrunk.turn.T @ shrunk.scatter.between.of_image(image)
+    d = rest * dots(image, image) + floor * dots(image, dual)  # diagonal of GᵀSG
     norm = linalg.norm(d)
-    curvature = 2 * np.vdot(b, b) / norm**3
-    gradient = shrunk.pull @ ((2 / norm) * b)
-    gradient -= np.multiply(C, curvature * d, out=C)
-    gradient -= dual @ (image.T @ gradient)
-    del image, dual, C  # the solve needs the memory
-    gradient /= curvature * d
-    columns[:] = shrunk.precondition(gradient, careful=careful)
-    primal[:] = T.T @ columns
-    return float(np.vdot(gradient * (curvature * d), T @ primal))
+    curvature = 2 * np.vdot(b, b) / norm**3 * d
+    gradient = shrunk.pull((2 / norm) * b)
+    for rows in gen_batches(len(image), _ROWS):  # S G = Tᵀ(rest · image + floor · dual)
+        gradient[rows] -= curvature * (rest * image[rows] + floor * dual[rows])
+    _subtract(gradient, dual, image.T @ gradient)
+    del image  # the solve needs the memory
+    gradient /= curvature
+    shrunk.precondition(gradient, dual, careful=careful)
+    primal[:] = T.T @ dual
+    return float(curvature @ dots(gradient, T @ primal))
