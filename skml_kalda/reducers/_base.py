@@ -111,8 +111,9 @@ class BaseReducer(SupervisedReducer):
     def _project(self, X: Any) -> Array:
         dtype = floating(X.dtype)
         # Centred after the projection: X is neither copied nor made dense.
-        offset = (self.mean_ @ self.components_.T).astype(dtype, copy=False)
-        return projected(X, self.components_.astype(dtype, copy=False), offset)
+        components = self.components_.astype(dtype, copy=False)
+        offset = self.mean_.astype(np.float64) @ components.T.astype(np.float64)
+        return projected(X, components, offset)
 
     def inverse_transform(self, X: Any) -> Any:
         """Map projected data back: the nearest point that has this projection.
