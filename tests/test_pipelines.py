@@ -34,7 +34,8 @@ TRANSFORMERS = transformers()
 # The grids of the searches, made small.
 SMALL = {"shrinkages": (0.1, 0.5), "n_neighbors": 5, "thresholds": 0.5, "cv": 2}
 TRANSFORMERS |= {
-    name: partial(TRANSFORMERS[name], **SMALL) for name in TRANSFORMERS if name.endswith("CV")
+    "MultiLabelKaLDACV": partial(TRANSFORMERS["MultiLabelKaLDACV"], **SMALL),
+    "KernelKaLDACV": partial(TRANSFORMERS["KernelKaLDACV"], kernels="rbf", gammas=1.0, **SMALL),
 }
 
 FORMS = {

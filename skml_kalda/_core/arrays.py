@@ -69,14 +69,30 @@ def batches(n: int, numbers_per_row: int, at_most: float = np.inf) -> Iterator[s
 
 
 def projected(X: Any, components: Array, offset: Array) -> Array:
-    """Return X componentsᵀ − offset, shape (n, k); X is neither copied nor made dense."""
-    if sparse.issparse(X):
-        product: Array = safe_sparse_dot(X, components.T, dense_output=True)
-    else:
-        product = np.empty((X.shape[0], len(components)), dtype=components.dtype)
-        for rows, block in row_blocks(X):
-            np.matmul(block.astype(components.dtype, copy=False), components.T, out=product[rows])
+    """Return X componentsᵀ − offset, shape (n, k), in the type of the components.
+
+    X is neither copied nor made dense. Far from the origin, the products cancel against the
+    offset: if they are in single precision, they are computed again in double precision.
+    """
+    product = _products(X, components)
     product -= offset
+    if product.dtype == np.float32 and _cancel(product, offset):
+        product[:] = _products(X, components.astype(np.float64)) - offset
+    return product
+
+
+def _cancel(product: Array, offset: Array) -> bool:
+    """Whether more than eight of the digits of single precision, in bits, may be lost."""
+    return bool(np.any(np.abs(offset) > 2**8 * np.abs(product).max(axis=0, initial=0)))
+
+
+def _products(X: Any, components: Array) -> Array:
+    if sparse.issparse(X):
+        found: Array = safe_sparse_dot(X, components.T, dense_output=True)
+        return found
+    product = np.empty((X.shape[0], len(components)), dtype=components.dtype)
+    for rows, block in row_blocks(X):
+        np.matmul(block.astype(components.dtype, copy=False), components.T, out=product[rows])
     return product
 
 

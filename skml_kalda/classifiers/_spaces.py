@@ -79,15 +79,11 @@ class KernelFeatures:
         Factors of the features of the data, and the kernel of the product.
     landmarks : array or CSR
         The landmarks of all kernels.
-    dtype : dtype
-        Type of the data.
     """
 
-    def __init__(
-        self, kernels: Sequence[tuple[Array, LandmarkKernel]], landmarks: Any, dtype: Any
-    ) -> None:
+    def __init__(self, kernels: Sequence[tuple[Array, LandmarkKernel]], landmarks: Any) -> None:
         self.kernels = kernels
-        self._whitening = whitening(self.values(landmarks), dtype)
+        self._whitening = whitening(self.values(landmarks))
 
     def __call__(self, X: Any) -> Array:
         """Return the features of rows."""
@@ -150,7 +146,7 @@ class Landscape:
             return LinearFeatures(space, factors[0])
         landmarks = self._landmarks_for(space.with_std, moments)
         kernels = [(factor, self._kernel(space.kernel, factor, landmarks)) for factor in factors]
-        return KernelFeatures(kernels, landmarks, self.rows.X.dtype)
+        return KernelFeatures(kernels, landmarks)
 
     def _has_features_of_data(self, space: Space) -> bool:
         """Whether a space is solved in the features of the data, and not at landmarks."""

@@ -15,6 +15,7 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from skml_kalda._core.arrays import canonical
 from skml_kalda._core.frames import frame_library
+from skml_kalda._core.kernels.values import check_distances
 from skml_kalda._core.labels import indicator, sparse_form
 from skml_kalda._core.streams import check_same_columns, same_names
 from skml_kalda.classifiers._candidates import KERNELS, Candidates
@@ -239,14 +240,16 @@ class KaLDAClassifier(ScoredLabelsMixin, ClassifierMixin, BaseEstimator):
     ) -> Rows:
         """Check the data, and return the rows of positive weight."""
         Y = indicator(y, allow_unknown=True)
-        X = validate_data(
-            self,
-            X,
-            accept_sparse="csr",
-            dtype=[np.float64, np.float32],
-            ensure_min_samples=2 if reset else 1,
-            reset=reset,
-        )
+        with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn adds up all values
+            X = validate_data(
+                self,
+                X,
+                accept_sparse="csr",
+                dtype=[np.float64, np.float32],
+                ensure_min_samples=2 if reset else 1,
+                reset=reset,
+            )
+        check_distances(X, getattr(self, "feature_names_in_", None))
         check_consistent_length(X, Y.matrix)
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         counted = np.flatnonzero(weight)

@@ -24,6 +24,8 @@ from skml_kalda.reducers._streamed import Fitted, SupervisedReducer
 
 # Sums of squares below this have lost digits.
 _SMALLEST = np.finfo(np.float64).tiny / np.finfo(np.float64).eps
+# A sum of weights beyond this, or below its inverse, is the reason if squares are no floats.
+_ORDINARY = 1e100
 # What limits the number of directions.
 RANK_OF_DATA = "the rank of the centred data"
 RANK_OF_CLASSES = "the rank of the between-class scatter"
@@ -109,8 +111,9 @@ class BaseReducer(SupervisedReducer):
     def _project(self, X: Any) -> Array:
         dtype = floating(X.dtype)
         # Centred after the projection: X is neither copied nor made dense.
-        offset = (self.mean_ @ self.components_.T).astype(dtype, copy=False)
-        return projected(X, self.components_.astype(dtype, copy=False), offset)
+        components = self.components_.astype(dtype, copy=False)
+        offset = self.mean_.astype(np.float64) @ components.T.astype(np.float64)
+        return projected(X, components, offset)
 
     def inverse_transform(self, X: Any) -> Any:
         """Map projected data back: the nearest point that has this projection.
@@ -174,10 +177,17 @@ class BaseReducer(SupervisedReducer):
 
 
 def check_squares(scatter: AnyScatter, names: NDArray[Any] | None) -> None:
-    """Raise if the squares of some feature are too large or too small for floats."""
+    """Raise if the weighted squares of some feature are too large or too small for floats."""
     with np.errstate(invalid="ignore", over="ignore"):
-        check_columns(~np.isfinite(scatter.diagonal), "large", names)
-        check_columns(scatter.varying & (scatter.diagonal < _SMALLEST), "small", names)
+        large = ~np.isfinite(scatter.diagonal)
+        small = scatter.varying & (scatter.diagonal < _SMALLEST)
+    if (large | small).any() and not 1 / _ORDINARY < scatter.weight < _ORDINARY:
+        raise ValueError(
+            f"sample_weight adds up to {scatter.weight:.3g}, and weighted squares of X are no "
+            "floats: divide it by its mean."
+        )
+    check_columns(large, "large", names)
+    check_columns(small, "small", names)
 
 
 def check_class_means(name: str, scatter: AnyScatter, rows_once: bool) -> None:

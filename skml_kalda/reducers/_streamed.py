@@ -84,9 +84,9 @@ class StreamedTransformer(
         """
         check_is_fitted(self)
         checks = whole_checks(in_blocks(X) and self._reads_blocks)
-        return self._project(
-            validate_data(self, X, accept_sparse=("csr", "csc"), reset=False, **checks)
-        )
+        with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn adds up all values
+            X = validate_data(self, X, accept_sparse=("csr", "csc"), reset=False, **checks)
+        return self._project(X)
 
     def _results(self) -> Results:
         """Return the fitted attributes; compute them if batches were added since."""
@@ -100,11 +100,11 @@ class StreamedTransformer(
 
     def _validate_rows(self, X: Any, *, reset: bool, min_samples: int) -> Any:
         whole = whole_checks(in_blocks(X) and self._reads_blocks and self._needs_all_rows() is None)
-        return canonical(
-            validate_data(
+        with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn adds up all values
+            X = validate_data(
                 self, X, accept_sparse="csr", ensure_min_samples=min_samples, reset=reset, **whole
             )
-        )
+        return canonical(X)
 
     def _sample(self, X: Any, y: Any, sample_weight: Any, seed: Any, *, size: int) -> RowSample:
         """Draw from the rows of a block that have positive weight: X and their weights."""

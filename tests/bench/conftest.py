@@ -8,8 +8,9 @@ import time
 
 import pytest
 
+from skml_kalda.bench import run
 from skml_kalda.bench.methods import _known
-from skml_kalda.bench.plan import Plan
+from skml_kalda.bench.plan import Plan, read_plan
 from tests.bench.third_party import install
 
 TINY = """
@@ -29,9 +30,7 @@ def _no_data_of_this_machine(monkeypatch, tmp_path):
 @pytest.fixture
 def tiny(tmp_path):
     """The file of a plan: emotions, two methods, two classifiers, two folds."""
-    path = tmp_path / "tiny.toml"
-    path.write_text(TINY)
-    return path
+    return _written(tmp_path / "tiny.toml")
 
 
 TINY_PLAN = Plan("tiny", "Tiny", datasets=("emotions",), methods=("none", "MLDA"), folds=2)
@@ -47,6 +46,26 @@ def long_plan(tmp_path):
     """The file of a plan of many short cells, to be interrupted."""
     path = tmp_path / "long.toml"
     path.write_text(TINY + "repeats = 400\n")
+    return path
+
+
+@pytest.fixture
+def no_report(monkeypatch):
+    """Leave out the report that a run of the command ends with: it takes longer than the run."""
+    report = "skml_kalda.bench.reporting.files.report"
+    monkeypatch.setattr(report, lambda results: results.folder / "report.html")
+
+
+@pytest.fixture(scope="session")
+def tiny_run(tmp_path_factory):
+    """The folder of a run of the tiny plan. Tests that write into it take a copy."""
+    folder = tmp_path_factory.mktemp("tiny")
+    run(read_plan(_written(folder / "tiny.toml")), folder / "out", data_home=folder / "home")
+    return folder / "out"
+
+
+def _written(path):
+    path.write_text(TINY)
     return path
 
 

@@ -14,6 +14,7 @@ from tests.conftest import made
 
 pytestmark = [
     pytest.mark.browser,
+    pytest.mark.slow,
     pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine"),
 ]
 LONG = "a method with a rather long name, its parameters, and a_word_that_has_no_place_to_break_at"

@@ -1,6 +1,7 @@
 """Rows have one shape, older rows are read, and damaged ones are told of and measured again."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -80,15 +81,13 @@ def test_rubbish_in_the_middle_is_told_by_its_line_and_its_cell_run_again(
     assert path.read_bytes().split(b"\n")[: len(lines) - 1] == lines[:-1], "only appended to"
 
 
-def test_the_command_tells_of_damage_in_one_line_and_goes_on(tiny, tmp_path, capsys):
-    out = tmp_path / "out"
-    arguments = ["run", str(tiny), "--output", str(out), "--jobs", "1"]
-    main(arguments)
-    path = out / "results.jsonl"
+@pytest.mark.usefixtures("no_report")
+def test_the_command_tells_of_damage_in_one_line_and_goes_on(tiny, tiny_run, tmp_path, capsys):
+    path = Path(shutil.copy(tiny_run / "results.jsonl", tmp_path))
+    arguments = ["run", str(tiny), "--output", str(tmp_path), "--jobs", "1"]
     lines = lines_of(path)
     lines[3] = lines[5] = "rubbish"
     path.write_text("\n".join(lines) + "\n", "utf-8")
-    capsys.readouterr()
     assert main(arguments) == 0
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith(f"warning: {path} is damaged at line 4, 6: ")
@@ -114,11 +113,10 @@ def test_a_damaged_header_is_missed_only_if_it_was_the_only_one(tiny_plan, tmp_p
         read_results(tmp_path)
 
 
-def test_list_names_a_file_that_holds_no_run_and_goes_on(tiny, tmp_path, capsys):
-    main(["run", str(tiny), "--output", str(tmp_path / "runs" / "good"), "--jobs", "1"])
+def test_list_names_a_file_that_holds_no_run_and_goes_on(tiny_run, tmp_path, capsys):
+    shutil.copytree(tiny_run, tmp_path / "runs" / "good")
     (tmp_path / "runs" / "bad").mkdir()
     (tmp_path / "runs" / "bad" / "results.jsonl").write_text("")
-    capsys.readouterr()
     assert main(["list", str(tmp_path / "runs")]) == 0
     shown = capsys.readouterr().out
     assert "good: 8 cells of tiny, 0 to run" in shown

@@ -117,6 +117,7 @@ def _fitted(A, y):
     return LogisticRegression(max_iter=1000).fit(A, y)
 
 
+@pytest.mark.usefixtures("no_report")
 def test_a_changed_file_or_other_labels_are_measured_again(here):
     arguments = [*OPTIONS, "--methods", "none", "--output", "out"]
     assert bench(*arguments) == 0
@@ -190,6 +191,7 @@ def test_methods_of_the_user_by_module_and_name(here):
     assert "'OPLS{\"ridge\": 1}'" in plan.command()
 
 
+@pytest.mark.usefixtures("no_report")
 def test_failures_are_told_once_with_their_number(here, capsys):
     assert bench(*OPTIONS, "--methods", 'PCA{"n_components": 99}', "none") == 1
     shown = capsys.readouterr().out

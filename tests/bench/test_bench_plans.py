@@ -1,5 +1,9 @@
 """Plans: wrong settings are named with what is allowed, and a name is never a path."""
 
+import re
+import shutil
+from pathlib import Path
+
 import pytest
 
 from skml_kalda.bench import read_results, report, run
@@ -79,6 +83,14 @@ OUTSIDE = ["../../outside", "/outside", "a/../../outside", "..", ".", "C:\\outsi
 
 
 @pytest.mark.parametrize("name", OUTSIDE)
+def test_a_name_is_never_a_path(name):
+    plan = Plan(name, "A")
+    assert default_output(plan).parent == Path("bench-results")
+    assert re.fullmatch(r"[\w.-]*[\w-][\w.-]*", plan.slug), "the files of figures begin with it"
+    assert len(plan.slug) <= 100
+
+
+@pytest.mark.parametrize("name", ["../../outside", "x" * 300])
 def test_a_report_stays_in_its_folder_whatever_the_plan_is_called(
     name, tiny_plan, tmp_path, monkeypatch
 ):
@@ -101,18 +113,19 @@ def test_names_of_plans_that_differ_have_folders_that_differ():
     assert kept <= set(folders), "a name that is a good file name stays"
 
 
-def test_two_runs_of_one_plan_keep_their_figures_apart(tiny_plan, tmp_path):
-    runs = [run(tiny_plan.changed(seed=seed), tmp_path / str(seed)) for seed in (0, 1)]
-    page = report(runs, tmp_path / "both").read_text("utf-8")
+def test_two_runs_of_one_plan_are_on_one_page_with_their_figures_apart(tiny_run, tmp_path):
+    assert main(["report", *2 * [str(tiny_run)], "--output", str(tmp_path / "both")]) == 0
+    page = (tmp_path / "both" / "report.html").read_text("utf-8")
+    assert page.count("<h2") == 2
+    assert page.count("</html>") == 1
     figures = sorted(path.name for path in (tmp_path / "both" / "figures").iterdir())
     names = ["tiny-2-cost.svg", "tiny-2-scores.svg", "tiny-cost.svg", "tiny-scores.svg"]
     assert figures == names
     assert page.count('id="tiny"') == page.count('id="tiny-2"') == 1
 
 
-def test_a_header_with_a_wrong_plan_is_named_by_its_line(tiny_plan, tmp_path):
-    run(tiny_plan, tmp_path)
-    path = tmp_path / "results.jsonl"
+def test_a_header_with_a_wrong_plan_is_named_by_its_line(tiny_run, tmp_path):
+    path = Path(shutil.copy(tiny_run / "results.jsonl", tmp_path))
     path.write_text(
         path.read_text("utf-8").replace('"folds": 2, "repeats"', '"folds": 0, "repeats"')
     )

@@ -119,7 +119,9 @@ def test_mlda_on_yeast_is_near_the_published_numbers(name):
     assert splits.min() < published < splits.max()
 
 
-@pytest.mark.parametrize("repeat", [0, 99, 199])
+@pytest.mark.parametrize(
+    "repeat", [199, *(pytest.param(n, marks=pytest.mark.slow) for n in (0, 99))]
+)
 def test_kept_splits_come_out_again(tmp_path, repeat):
     plan = read_plan("splits").changed(repeats=1, seed=repeat)
     kept = [row for row in kept_splits() if row["repeat"] == repeat]

@@ -2,8 +2,12 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
+from contextlib import redirect_stdout
+from io import StringIO
+from pathlib import Path
 
 import pytest
 
@@ -19,19 +23,29 @@ def plan_of(*methods, **settings):
     return Plan("theirs", "Theirs", **{**kind, **settings})
 
 
-def test_a_reducer_of_another_distribution_appears_in_the_bench(their_methods, tmp_path):
+def here(*arguments):
+    """Run the command in this process."""
+    with redirect_stdout(StringIO()) as shown:
+        assert main(list(arguments)) == 0
+    return shown.getvalue()
+
+
+def elsewhere(*arguments):
+    """Run the command in a process of its own."""
+    command = [sys.executable, "-m", "skml_kalda.bench", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("bench", [here, pytest.param(elsewhere, marks=pytest.mark.slow)])
+def test_a_reducer_of_another_distribution_appears_in_the_bench(
+    bench, their_methods, tmp_path, monkeypatch
+):
     """Only its module and its entry point are added, as an installation would."""
+    monkeypatch.chdir(tmp_path)
     paths = [str(their_methods), *filter(None, [os.environ.get("PYTHONPATH")])]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
-
-    def bench(*arguments):
-        command = [sys.executable, "-m", "skml_kalda.bench", *arguments]
-        done = subprocess.run(
-            command, cwd=tmp_path, env=environment, capture_output=True, text=True
-        )
-        assert done.returncode == 0, done.stderr
-        return done.stdout
-
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(paths))
     (methods,) = [line for line in bench("list").splitlines() if line.startswith("methods:")]
     assert "Theirs" in methods.removeprefix("methods: ").split(", ")
     options = ["--datasets", "emotions", "--folds", "2", "--classifiers", "1-NN"]
@@ -71,9 +85,8 @@ def test_text_that_no_file_can_hold_is_escaped(their_methods, tmp_path, capfd):
     assert r"not a text: \ud800" in (out / "report.html").read_text("utf-8")
 
 
-def test_the_report_of_older_results_with_such_text_is_written(tiny_plan, tmp_path):
-    run(tiny_plan, tmp_path)
-    path = tmp_path / "results.jsonl"
+def test_the_report_of_older_results_with_such_text_is_written(tiny_run, tmp_path):
+    path = Path(shutil.copy(tiny_run / "results.jsonl", tmp_path))
     header, row, *others = path.read_text("utf-8").splitlines(keepends=True)
     failed = {**json.loads(row), "status": "failed", "error": "\ud800"}
     path.write_text(header + json.dumps(failed) + "\n" + "".join(others), "utf-8")
@@ -104,11 +117,12 @@ def test_after_a_timeout_the_other_cells_of_the_fit_are_measured(
     assert [row["classifier"] for row in results.ok] == ["MLkNN", "3-NN"]
 
 
-def test_a_timeout_is_an_option_and_a_setting_and_changes_no_score(tiny, tiny_plan, tmp_path):
+@pytest.mark.usefixtures("no_report")
+def test_a_timeout_is_an_option_and_a_setting_and_changes_no_score(tiny, tiny_run, tmp_path):
     out = tmp_path / "out"
     options = ["--output", str(out), "--jobs", "1", "--timeout", "120"]
-    assert main(["run", str(tiny), *options, "--classifiers", "1-NN"]) == 0
-    results, plain = read_results(out), run(tiny_plan, tmp_path / "plain")
+    assert main(["run", str(tiny), *options]) == 0
+    results, plain = read_results(out), read_results(tiny_run)
     assert results.plan.timeout == 120
     assert [row["scores"] for row in results.ok] == [row["scores"] for row in plain.ok]
     tiny.write_text(tiny.read_text() + "timeout = 7.5\n")

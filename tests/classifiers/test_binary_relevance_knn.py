@@ -38,7 +38,9 @@ def test_equals_binary_relevance_in_other_metrics(metric):
 
 
 @pytest.mark.parametrize("k", [3, 10])
-@pytest.mark.parametrize("name", ["emotions", "scene", "yeast"])
+@pytest.mark.parametrize(
+    "name", ["emotions", *(pytest.param(n, marks=pytest.mark.slow) for n in ("scene", "yeast"))]
+)
 def test_equals_binary_relevance_on_bundled_data(name, k):
     assert_same_as_binary_relevance(*bundled(name), k=k)
 

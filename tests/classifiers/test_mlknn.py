@@ -59,7 +59,12 @@ def test_equals_the_frameworks_with_empty_and_full_labels():
 
 @pytest.mark.parametrize(
     ("name", "params"),
-    [("emotions", {}), ("emotions", {"k": 3, "s": 0.5}), ("scene", {}), ("yeast", {})],
+    [
+        ("emotions", {}),
+        ("emotions", {"k": 3, "s": 0.5}),
+        pytest.param("scene", {}, marks=pytest.mark.slow),
+        pytest.param("yeast", {}, marks=pytest.mark.slow),
+    ],
 )
 def test_equals_the_frameworks_on_bundled_data(name, params):
     assert_same_as_framework(*bundled(name), **params)

@@ -75,7 +75,7 @@ def test_two_processes_give_the_same_as_one(client):
         assert same(reducer.fit(rows.map_blocks(sparse.csr_array), sparse.csr_array(Y)), expected)
 
 
-@pytest.mark.parametrize("n_landmarks", [15, "auto"])
+@pytest.mark.parametrize("n_landmarks", ["auto", pytest.param(15, marks=pytest.mark.slow)])
 def test_landmarks_and_their_features_on_two_processes(client, n_landmarks):
     X, Y = made(400, 6)
     rows, labels = client.persist(in_blocks(X, Y))

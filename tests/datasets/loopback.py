@@ -15,7 +15,8 @@ class Server(http.server.ThreadingHTTPServer):
 def serving(handler):
     """Run a server with this handler of requests for the time of the block."""
     with Server(("127.0.0.1", 0), handler) as server:
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        # It ends when it next looks whether it should: half a second by default.
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
         thread.start()
         yield server
         server.shutdown()

@@ -209,6 +209,7 @@ def test_a_home_that_cannot_be_written_is_said(home, server, capsys):
     assert "cannot write the file" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_two_processes_do_not_build_at_once(home, server, capsys):
     home.mkdir()
     code = (

@@ -11,6 +11,7 @@ from skml_kalda import (
     OCM,
     AlignmentScaler,
     BinaryRelevanceKNN,
+    KaLDAClassifier,
     KernelKaLDA,
     KernelKaLDACV,
     LandmarkFeatures,
@@ -44,6 +45,7 @@ def test_values_that_cannot_be_squared_are_refused_by_column(name, factor, what,
 
 OTHERS = {
     "AlignmentScaler": AlignmentScaler(),
+    "KaLDAClassifier": KaLDAClassifier(),
     "KernelKaLDA": KernelKaLDA(),
     "KernelKaLDA-cosine": KernelKaLDA(kernel="cosine"),
     "KernelKaLDA-laplacian": KernelKaLDA(kernel="laplacian"),
@@ -59,13 +61,36 @@ def test_values_too_large_for_distances_are_refused_by_column(name, form):
     X, Y = made(40, 6)
     X[:, 2] *= 1e200
     with pytest.raises(ValueError, match="Column 2 of X has values too large to be squared"):
-        clone(OTHERS[name]).fit(form(X), Y).transform(form(X))
+        clone(OTHERS[name]).fit(form(X), Y)
 
 
-def test_a_search_refuses_values_too_small_to_be_squared():
+@pytest.mark.parametrize("name", OTHERS.keys() - {"AlignmentScaler"})
+def test_values_too_small_for_distances_are_refused_by_column(name):
     X, Y = made(40, 6)
     with pytest.raises(ValueError, match="Column 0 of X has values too small to be squared"):
-        clone(OTHERS["MultiLabelKaLDACV"]).fit(X * 1e-160, Y)
+        clone(OTHERS[name]).fit(X * 1e-160, Y)
+
+
+def test_the_error_of_a_search_names_its_class():
+    X, Y = made(40, 6)
+    with pytest.raises(ValueError, match=r"^MultiLabelKaLDACV finds no direction in X"):
+        clone(OTHERS["MultiLabelKaLDACV"]).fit(X * 1e-200, Y)
+
+
+@pytest.mark.parametrize("name", OTHERS | REDUCERS)
+def test_rows_that_add_up_to_no_float_are_refused_without_a_warning(name):
+    X, Y = made(40, 6)
+    signs = np.where(np.arange(240).reshape(40, 6) < 120, 1, -1)  # infinity minus infinity
+    with pytest.raises(ValueError, match="Column 0 of X has values too large to be squared"):
+        clone((OTHERS | REDUCERS)[name]).fit(signs * 1e307 * (1 + X**2 / 1e3), Y)
+
+
+@pytest.mark.parametrize(("weight", "factor"), [(1e-300, 1), (1e300, 1e15)])
+@pytest.mark.parametrize("name", REDUCERS)
+def test_weights_are_blamed_for_squares_that_are_no_floats(name, weight, factor):
+    X, Y = made(40, 6)
+    with pytest.raises(ValueError, match=r"sample_weight adds up to .*e.*: divide it by its mean"):
+        clone(REDUCERS[name]).fit(X * factor, Y, sample_weight=np.full(40, weight))
 
 
 def test_kernel_values_that_cannot_be_squared_are_refused():
@@ -115,8 +140,9 @@ def test_the_error_names_the_column_of_a_data_frame():
     pd = pytest.importorskip("pandas")
     X, Y = made(p=3)
     frame = pd.DataFrame(X * [1, 1e170, 1], columns=["length", "mass", "time"])
-    with pytest.raises(ValueError, match=r"Column 1 of X \('mass'\)"):
-        MLDA().fit(frame, Y)
+    for reducer in (MLDA(), KernelKaLDA(), KernelKaLDACV(cv=2), LandmarkFeatures()):
+        with pytest.raises(ValueError, match=r"Column 1 of X \('mass'\)"):
+            reducer.fit(frame, Y)
 
 
 @pytest.mark.parametrize("name", ["MLSI-direct", "MLSI-inverse"])

@@ -56,11 +56,12 @@ class KernelFeatures:
     def of(
         cls, kernel: LandmarkKernel, landmarks: Landmarks, gamma: float | None
     ) -> KernelFeatures:
-        """Decompose the kernel of the landmarks, whose precision decides the rank."""
+        """Decompose the kernel of the landmarks on its range."""
         with np.errstate(over="ignore", invalid="ignore"):
             K = kernel(landmarks.points)
         check_kernel(K)
-        W = whitening(K, landmarks.points.dtype)
+        given = landmarks.points.dtype if kernel.kernel == "precomputed" else np.float64
+        W = whitening(K, given)
         return cls(kernel, landmarks, gamma, with_signs(W))
 
     def __call__(self, X: Any) -> Array:
@@ -151,6 +152,7 @@ class FeatureChoice:
     kernel_params: Mapping[str, Any] | None = None
     random_state: Any = None
     n_jobs: int | None = None
+    feature_names: Any = None
 
     def of(self, X: Any, weight: Array) -> KernelFeatures:
         """Choose the landmarks and the width of the kernel."""
@@ -177,7 +179,7 @@ class FeatureChoice:
             check_square(X)
             choice = "random"
         else:
-            check_distances(X)
+            check_distances(X, self.feature_names)
         rng = check_random_state(self.random_state)
         return choose_landmarks(X, weight, wanted, choice, rng, unit_length=self.unit_length)
 

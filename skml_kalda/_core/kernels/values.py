@@ -29,6 +29,8 @@ from skml_kalda._core.symmetric import RANGE_RTOL, positive_eigenpairs
 MANY_ROWS = 1000
 # Its square, and four times that, are floats.
 _LARGEST = np.sqrt(np.finfo(np.float64).max) / 4
+# Below this, squares lose digits.
+_SMALLEST = np.sqrt(np.finfo(np.float64).tiny / np.finfo(np.float64).eps)
 # The cosine is the linear kernel of rows of unit length.
 _LINEAR = ("linear", "cosine")
 # These kernels do not change when all rows are shifted together.
@@ -225,21 +227,28 @@ def whitening(K: Array, dtype: Any = np.float64) -> Array:
     """Return K^(-½) on the range of symmetric K, shape (m, rank).
 
     Repeated landmarks leave null directions, which must not count as features. Directions below
-    the precision of `dtype`, the type of the data behind K, are left out too.
+    the precision of K are left out too: `dtype` is the type in which its values were rounded.
+    That is double precision for all kernels that are computed here, also on float32 rows. Rounded
+    rows have a kernel of their own, whose small eigenvalues are those of its features.
     """
     rtol = max(RANGE_RTOL, float(np.finfo(dtype).eps))
     values, vectors = positive_eigenpairs((K + K.T) / 2, rtol, eigh=np.linalg.eigh)
     return vectors / np.sqrt(values)
 
 
-def check_distances(X: Any) -> None:
-    """Raise if squared distances of rows may be too large for floats."""
+def check_distances(X: Any, names: Any = None) -> None:
+    """Raise if squared distances of rows may be too large for floats, or are too small."""
     if X.shape[0] == 0:
         return
-    size = abs(X).max(axis=0)
-    size = np.asarray(size.toarray() if sparse.issparse(size) else size, dtype=np.float64)
+    size = np.maximum(_dense(X.max(axis=0)), -_dense(X.min(axis=0)))
     # Two rows are at most 2 max|x_j| apart in feature j, and there are p features.
-    check_columns(size.ravel() > _LARGEST / np.sqrt(X.shape[1]), "large")
+    check_columns(size > _LARGEST / np.sqrt(X.shape[1]), "large", names)
+    if size.max() < _SMALLEST:
+        check_columns(size > 0, "small", names)
+
+
+def _dense(row: Any) -> Array:
+    return np.asarray(row.toarray() if sparse.issparse(row) else row, dtype=np.float64).ravel()
 
 
 def check_square(X: Any) -> None:

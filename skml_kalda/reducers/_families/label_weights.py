@@ -32,6 +32,7 @@ def fuzzy(X: Any, Y: Any, sample_weight: Array) -> sparse.csr_array:
     are updated in turn until the centres no longer move.
     """
     X, mean = _centred_if_dense(X, sample_weight)
+    sample_weight = sample_weight / sample_weight.max()  # its size cancels, and may overflow
     W = row_shares(Y)
     centres = _centres(X, W, sample_weight, np.tile(mean, (Y.shape[1], 1)))
     for _ in range(_MAX_FUZZY):

@@ -121,7 +121,8 @@ class KernelKaLDA(KernelTransformer, SupervisedReducer):
 
     Kernel values and their decomposition are computed in double precision, on rows about the
     mean of the landmarks where the kernel allows it: a large offset of the features costs no
-    digits. Features below the precision of the landmarks are left out.
+    digits. Features of eigenvalues below 1e-10 of the largest are left out; below the precision
+    of X if it is a precomputed kernel in single precision.
 
     References
     ----------

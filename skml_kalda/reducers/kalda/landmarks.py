@@ -47,8 +47,11 @@ class KernelTransformer(StreamedTransformer):
     }
 
     def _choice(self) -> FeatureChoice:
-        names = (field.name for field in fields(FeatureChoice))
-        return FeatureChoice(**{name: getattr(self, name) for name in names})
+        names = {field.name for field in fields(FeatureChoice)} - {"feature_names"}
+        return FeatureChoice(
+            **{name: getattr(self, name) for name in names},
+            feature_names=getattr(self, "feature_names_in_", None),
+        )
 
     def _enough(self, rows: FirstRows) -> bool:
         """Whether there are enough rows to choose landmarks from."""

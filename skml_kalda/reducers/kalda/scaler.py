@@ -217,9 +217,10 @@ class AlignmentScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         if is_dask(X):
             return batch_of_blocks(self, X, y, sample_weight, reset=reset)
         Y = indicator(gathered(y), allow_unknown=True)
-        X = canonical(
-            validate_data(self, X, accept_sparse="csr", reset=reset, **whole_checks(in_blocks(X)))
-        )
+        checks = whole_checks(in_blocks(X))
+        with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn adds up all values
+            X = validate_data(self, X, accept_sparse="csr", reset=reset, **checks)
+        X = canonical(X)
         check_consistent_length(X, Y.matrix)
         if sample_weight is not None:
             sample_weight = np.asarray(gathered(sample_weight))

@@ -19,7 +19,7 @@ from tests.datasets.arff import liac_oracle
 from tests.datasets.arff.arff_files import arff_files
 
 SETTINGS = settings(
-    max_examples=150,
+    max_examples=60,
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
@@ -145,7 +145,7 @@ scientific = st.from_regex(r"\A[+-]?[0-9]{1,3}(\.[0-9]{1,18})?[eE][+-]?[0-9]{1,3
 
 
 @given(st.lists(decimals | scientific | st.floats(allow_nan=False).map(repr), min_size=1))
-@settings(SETTINGS, max_examples=300)
+@settings(SETTINGS, max_examples=100)
 def test_numbers_are_those_of_float_to_the_bit(texts):
     tokens = tokenize((",".join(texts) + "\n").encode(), b",\n")
     found = tokens.numbers(np.arange(len(texts)))

@@ -33,6 +33,17 @@ def test_float32_rows_have_the_rank_of_their_features(kernel):
     same_up_to_sign(single, double, 1e-5)
 
 
+@pytest.mark.parametrize("shrinkage", [0.2, "auto"])
+def test_small_eigenvalues_of_float32_rows_count(shrinkage):
+    """A cubic far from its origin has 165 features of eight: some are small, none is rounding."""
+    X, Y = made(300, 8)
+    X = (X + 5).astype(np.float32)
+    kernel = KernelKaLDA(kernel="poly", shrinkage=shrinkage)
+    assert LandmarkFeatures(kernel="poly").fit(X).normalization_.shape[1] > 160
+    single = kernel.fit(X, Y).transform(X)
+    same_up_to_sign(single, kernel.fit(X.astype(np.float64), Y).transform(X), 1e-5)
+
+
 def test_a_float32_kernel_has_the_rank_of_its_precision():
     X, Y = made(100, 5)
     K = (X @ X.T).astype(np.float32)

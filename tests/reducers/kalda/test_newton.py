@@ -12,7 +12,14 @@ from tests.reducers.kalda.test_alignment import J, problem, subspace
 
 
 @pytest.mark.parametrize(
-    ("name", "k"), [("yeast", 5), ("yeast", 13), ("yeast", 30), ("scene", 5), ("emotions", 5)]
+    ("name", "k"),
+    [
+        ("yeast", 5),
+        ("emotions", 5),
+        pytest.param("yeast", 13, marks=pytest.mark.slow),
+        pytest.param("yeast", 30, marks=pytest.mark.slow),
+        pytest.param("scene", 5, marks=pytest.mark.slow),
+    ],
 )
 def test_optimum_is_that_of_pymanopt_or_better(name, k):
     S_b, S_t = scatters(*standardized(name))
@@ -24,7 +31,12 @@ def test_optimum_is_that_of_pymanopt_or_better(name, k):
 
 
 @pytest.mark.parametrize(
-    ("k", "best_known"), [(5, 0.157447398), (13, 0.156504653), (30, 0.148522592)]
+    ("k", "best_known"),
+    [
+        (5, 0.157447398),
+        (13, 0.156504653),
+        pytest.param(30, 0.148522592, marks=pytest.mark.slow),
+    ],
 )
 def test_ten_starts_reach_the_best_maximum_known_on_yeast(k, best_known):
     objective, _ = eigenbasis(*scatters(*standardized("yeast")))
@@ -61,8 +73,8 @@ def test_brute_force_on_the_sphere_finds_the_same_plane():
     """Planes in three dimensions, by a grid of normals."""
     objective, values, M = problem(r=3, K=3)
     best = 0.0
-    for theta in np.linspace(0, np.pi, 91):
-        for phi in np.linspace(0, np.pi, 91):
+    for theta in np.linspace(0, np.pi, 46):
+        for phi in np.linspace(0, np.pi, 46):
             normal = np.array(
                 [np.sin(theta) * np.cos(phi), np.sin(theta) * np.sin(phi), np.cos(theta)]
             )

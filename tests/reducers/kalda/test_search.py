@@ -7,6 +7,7 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
+from joblib import parallel_config
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import FitFailedWarning, NotFittedError, UndefinedMetricWarning
@@ -84,16 +85,18 @@ def test_scores_are_those_of_a_grid_search(constraint, shape):
 def test_scores_on_emotions_are_those_of_a_grid_search():
     X, Y = standardized("emotions")
     shrinkages, sizes = [0.0, 0.5], [2, 5]
-    ours = MultiLabelKaLDACV(sizes, shrinkages=shrinkages, n_neighbors=[5, 10])
+    ours = MultiLabelKaLDACV(sizes, shrinkages=shrinkages, n_neighbors=10)
     ours.set_params(thresholds=[0.2, 0.5]).fit(X, Y)
-    grid = {"n_components": sizes, "shrinkage": shrinkages, "n_neighbors": [5, 10]}
+    grid = {"n_components": sizes, "shrinkage": shrinkages, "n_neighbors": [10]}
     grid["threshold"] = [0.2, 0.5]
     assert_same_scores(
         ours, grid_search(MultiLabelKaLDA(constraint="none"), grid, X, Y, scoring="f1_macro")
     )
 
 
-@pytest.mark.parametrize("store", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize(
+    "store", [sparse.csr_array, pytest.param(np.asarray, marks=pytest.mark.slow)]
+)
 def test_kernel_scores_are_those_of_a_grid_search(store):
     thin = np.where(np.random.default_rng(0).random(X.shape) < 0.6, X, 0)
     thin[:, :2] = X[:, :2]  # no two rows on a ray: to the cosine they would be equally near
@@ -293,14 +296,25 @@ def test_folds_without_a_spectrum_score_the_same(constraint):
     np.testing.assert_allclose(kalda.components_, expected.components_, atol=tol)
 
 
-def test_jobs_change_nothing_and_folds_are_told(capfd):
-    kalda = KernelKaLDACV(cv=3, gammas=1, n_neighbors=10, n_landmarks=20, random_state=0, verbose=1)
-    alone = clone(kalda).fit(X, Y)
+def told_search():
+    params = {"gammas": 1, "n_neighbors": 10, "n_landmarks": 20}
+    return KernelKaLDACV(cv=3, **params, random_state=0, verbose=1)
+
+
+def test_folds_are_told(capfd):
+    told_search().fit(X, Y)
     told = capfd.readouterr().out.splitlines()
     assert len(told) == 6
     assert told[0].startswith("[KernelKaLDACV] fold 1/3, gamma=")
     assert "40 candidates, best " in told[0]
-    together = clone(kalda).set_params(n_jobs=2, verbose=0).fit(X, Y)
+
+
+@pytest.mark.parametrize("backend", ["threading", pytest.param("loky", marks=pytest.mark.slow)])
+def test_jobs_change_nothing(capfd, backend):
+    kalda = told_search().set_params(verbose=0)
+    alone = clone(kalda).fit(X, Y)
+    with parallel_config(backend):
+        together = clone(kalda).set_params(n_jobs=2).fit(X, Y)
     for key in ("mean_test_score", "split2_test_score"):
         np.testing.assert_array_equal(together.cv_results_[key], alone.cv_results_[key])
     assert not capfd.readouterr().out

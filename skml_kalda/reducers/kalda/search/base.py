@@ -178,6 +178,7 @@ class NeighborCV(
         target = Y.matrix if Y.is_matrix else Y.matrix.indices
         folds = _folds(check_cv(self.cv, target, classifier=True).split(X, target))
         grid = Grid(
+            type(self).__name__,
             self._options("n_components"),
             self._sizes(folds),
             self._options("shrinkages"),

@@ -45,6 +45,8 @@ class Block(NamedTuple):
 class Grid:
     """The parameters that need no new decomposition."""
 
+    name: str
+    """The class in use, for the errors."""
     n_components: Sequence[int | None]
     n_neighbors: Sequence[int]
     shrinkage: Sequence[Any]
@@ -94,7 +96,7 @@ class Grid:
 
     def _closed_form(self, scatter: AnyScatter) -> Iterator[tuple[Array, list[tuple[int, ...]]]]:
         for s, shrinkage in enumerate(self.shrinkage):
-            problem = KaLDA("kaLDA", None, "none", shrinkage, is_candidate=True)
+            problem = KaLDA(self.name, None, "none", shrinkage, is_candidate=True)
             G = problem.directions(scatter).G
             sizes = [G.shape[1] if k is None else k for k in self.n_components]
             yield G, [(c, s, k) for c, k in enumerate(sizes) if k <= G.shape[1]]
@@ -104,7 +106,7 @@ class Grid:
         for s, shrinkage in enumerate(self.shrinkage):
             for c, k in enumerate(self.n_components):
                 if k is None or k <= rank:
-                    problem = KaLDA("kaLDA", k, shrinkage=shrinkage, is_candidate=True)
+                    problem = KaLDA(self.name, k, shrinkage=shrinkage, is_candidate=True)
                     G = problem.directions(scatter).G
                     yield G, [(c, s, G.shape[1])]
 

@@ -185,7 +185,7 @@ class KernelKaLDACV(NeighborCV):
         if self._is_precomputed():
             check_square(X)
         else:
-            check_distances(X)
+            check_distances(X, getattr(self, "feature_names_in_", None))
         return [
             {"gamma": g, "kernel": kernel} for kernel in kernels for g in self._widths(kernel, X)
         ]

@@ -59,7 +59,9 @@ class SelectionRows:
 
     def _validate_rows(self, X: Any, *, reset: bool, min_samples: int) -> Any:
         checks = {"dtype": [np.float64, np.float32], "ensure_min_samples": min_samples}
-        return canonical(validate_data(self, X, accept_sparse="csr", reset=reset, **checks))
+        with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn adds up all values
+            X = validate_data(self, X, accept_sparse="csr", reset=reset, **checks)
+        return canonical(X)
 
     def _rows(self, X: Any, rows: Any, train: Any) -> Any:
         """Return rows of X in the form expected by a reducer fitted on the rows `train`."""
