@@ -45,6 +45,8 @@ def describe_files(
     given = {"labels": labels, "ignore": list(ignore)}
     options = {name: value for name, value in given.items() if value not in (None, [])}
     names = [Path(file).name for file in files]
+    if "" in names:
+        raise ValueError(f"{files[names.index('')]} is a folder: name the files in it")
     if len(set(names)) < len(names):
         raise ValueError(f"two files have the same name: {', '.join(map(str, files))}")
     return {name: {"file": str(file), **options} for name, file in zip(names, files, strict=True)}

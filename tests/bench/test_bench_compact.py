@@ -30,12 +30,35 @@ def original():
     return text[text.index("<svg") :]
 
 
+def points_of(d):
+    """All points that the commands of a path name, in turn."""
+    points = []
+    for command, numbers in re.findall(r"([A-Zz])([^A-Zz]*)", d):
+        values = [float(number) for number in numbers.split()]
+        if command in "HV":
+            x, y = points[-1]
+            values = [values[0], y] if command == "H" else [x, values[0]]
+        points += zip(values[::2], values[1::2], strict=True)
+    return np.array(points)
+
+
+def clip_of(each, parents, named):
+    """The rectangle that clips an element, from the element itself or a group around it."""
+    while each is not None and not each.get("clip-path"):
+        each = parents.get(each)
+    if each is None:
+        return None
+    rectangle = named[each.get("clip-path")[5:-1]][0]
+    return [round(float(rectangle.get(name)), 1) for name in ("x", "y", "width", "height")]
+
+
 def polygons(text):
-    """All polygons with their styles, after every reference is followed."""
+    """All polygons with their styles and clips, after every reference is followed."""
     root = ET.fromstring(text)
     rules = dict(re.findall(r"\.(\w+)\{([^}]*)\}", "".join(root.itertext())))
     named = {each.get("id"): each for each in root.iter() if each.get("id")}
     link = "{http://www.w3.org/1999/xlink}href"
+    parents = {child: parent for parent in root.iter() for child in parent}
     found = []
     for each in root.iter():
         target, dx, dy = each, 0.0, 0.0
@@ -44,14 +67,17 @@ def polygons(text):
             dx, dy = float(each.get("x", 0)), float(each.get("y", 0))
         if target.tag != f"{SVG}path" or (each is target and each.get("id")):
             continue
-        points = np.array(re.findall(r"(-?[\d.]+)\s(-?[\d.]+)", target.get("d")), dtype=float)
-        look = each.get("style") or rules.get(each.get("class"), "")
+        look = {}
+        for styled in (each, target):
+            style = styled.get("style") or rules.get(styled.get("class"), "")
+            look |= dict(rule.split(": ") for rule in style.split("; ") if rule)
         closed = target.get("d").strip().endswith("z")
-        found.append((look, closed, points + np.array([dx, dy])))
+        clip = clip_of(each, parents, named)
+        found.append((look, closed, clip, points_of(target.get("d")) + np.array([dx, dy])))
     return found
 
 
-def test_every_polygon_is_where_it_was_with_its_style(original):
+def test_every_polygon_is_where_it_was_with_its_style_and_clip(original):
     before, after = polygons(original), polygons(compact(original, "salt"))
     assert len(before) == len(after) > 80
     for (*look, points), (*new_look, new_points) in zip(before, after, strict=True):

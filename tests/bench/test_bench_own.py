@@ -150,6 +150,7 @@ def test_a_plan_may_name_files_beside_it(here, monkeypatch):
     ("arguments", "reason"),
     [
         (["--data", "nowhere.csv", "--labels", "3"], "there is no file nowhere.csv"),
+        (["--data", ".", "--labels", "3"], ". is a folder: name the files in it"),
         (["--data", "mine.csv"], "mine.csv: which columns are labels?"),
         (["--data", "mine.csv", "--labels", "lable_*"], "mine.csv: no column matches 'lable_*'"),
         (["--labels", "3"], "--labels and --ignore are for a file"),
@@ -169,6 +170,31 @@ def test_what_is_wrong_is_one_error_before_anything_is_written(here, arguments, 
     assert message.startswith("error: ")
     assert reason in message
     assert not Path("bench-results").exists()
+
+
+def test_fewer_rows_than_folds_are_one_error(here, capsys):
+    assert main([*OPTIONS, "--folds", "61"]) == 2
+    told = "error: mine.csv: 60 rows are too few for 61 folds: add rows, or lower --folds\n"
+    assert capsys.readouterr().err == told
+    assert not Path("bench-results").exists()
+
+
+def test_a_label_that_never_varies_is_told_and_runs(here, capsys):
+    frame = pd.read_csv("mine.csv").assign(label_1=0)
+    frame["label_0"] = (frame.index < 3).astype(int)
+    frame.to_csv("mine.csv", index=False)
+    # In the first fold no training row has label_0: nothing is left to tell apart.
+    options = [
+        "--data",
+        "mine.csv",
+        "--labels",
+        "label_0,label_1",
+        "--no-stratified",
+        "--jobs",
+        "1",
+    ]
+    assert main([*options, "--methods", "PCA", "--folds", "20"]) == 0
+    assert "label 'label_1' is 0 in all rows" in capsys.readouterr().out
 
 
 def test_methods_of_the_user_by_module_and_name(here):

@@ -1,6 +1,7 @@
 """Tables of the user: what is read, what is left out and told, and where a wrong file is wrong."""
 
 import gzip
+from contextlib import nullcontext
 
 import numpy as np
 import pandas as pd
@@ -8,7 +9,7 @@ import pytest
 from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
 
-from skml_kalda.datasets import TableError, load_table, save_arff
+from skml_kalda.datasets import ArffError, TableError, load_table, save_arff
 from skml_kalda.datasets.tables.labels import parse_labels
 from tests.conftest import made, without
 
@@ -122,7 +123,8 @@ def test_labels_may_be_words_for_one_and_zero(value, tmp_path):
 WRONG = {
     "x,x,l,m\n1,2,0,1\n": "line 1: 2 columns are called 'x'",
     "1,2,0,1\n3,4,1,0\n": "line 1: the first line should name the columns, but it has numbers",
-    "": "line 1: the first line should name the columns",
+    "": "line 1: the file is empty",
+    "\nx,l,m\n": "line 1: the first line is empty, but it should name the columns",
     "x,l,m\n": "the table has no rows",
     "x,l,m\n1,0,1\n2,0\n": "line 3: 2 fields, but the header has 3",
     "x,l,m\n1,0,1,7\n2,0,1,7\n": "line 2: 4 fields, but the header has 3",
@@ -133,7 +135,7 @@ WRONG = {
     "x,l,m\n1,0,1\ninf,0,1\n": "line 3: column 'x': inf is not finite",
     'x,n,l,m\n1,"a\nb",0,1\n2,c,0,2\n': "line 4: label 'm': '2' is neither 0 nor 1",
     "l,m\n1,0\n": "every column is a label: no feature is left",
-    "x,l1,m\n1,0,1\n": "no column is called 'l', as labels asks; did you mean 'l1'? (columns: x,",
+    "x,l1,m\n1,0,1\n": "no column is called 'l' (in labels); did you mean 'l1'? (columns: x,",
 }
 
 
@@ -152,10 +154,10 @@ def test_files_that_are_something_else(tmp_path):
         (tmp_path / name).write_bytes(b"\x00\xff nothing \x93")
         with pytest.raises(TableError, match=name):
             load_table(tmp_path / name, labels=-1)
-    (tmp_path / "t.csv").write_bytes("x,l,m\ne,1,1\né,0,1\n".encode("latin-1"))
-    with pytest.raises(TableError, match=r"t\.csv, line 3: this is not UTF-8 text .*save the file"):
+    (tmp_path / "t.csv").write_bytes(b"PK\x03\x04\x00\xff")
+    with pytest.raises(TableError, match=r"t\.csv: this is not a text file"):
         load_table(tmp_path / "t.csv", labels=-2)
-    with pytest.raises(TableError, match=r"one of \.arff, \.csv"):
+    with pytest.raises(TableError, match=r"save the sheet as CSV.* one of \.arff, \.csv"):
         load_table(tmp_path / "t.xlsx")
     with pytest.raises(FileNotFoundError, match=r"there is no file .*nowhere\.csv"):
         load_table(tmp_path / "nowhere.csv")
@@ -166,8 +168,80 @@ def test_files_that_are_something_else(tmp_path):
 @pytest.mark.parametrize("labels", [None, 0, 9, ""])
 def test_labels_must_be_named(labels, tmp_path):
     frame().to_csv(tmp_path / "t.csv", index=False)
-    with pytest.raises(TableError, match=r"which columns are labels|labels asked for, 5 columns"):
+    with pytest.raises(TableError, match=r"which columns are labels|the table has 5 columns"):
         load_table(tmp_path / "t.csv", labels=labels)
+
+
+def test_a_column_to_ignore_must_exist(tmp_path):
+    frame().to_csv(tmp_path / "t.csv", index=False)
+    with pytest.raises(TableError, match=r"no column is called 'z' \(in ignore\)"):
+        load_table(tmp_path / "t.csv", labels="label_*", ignore=["z"])
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252", "latin-1"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_the_encoding_of_a_text_file_is_found(encoding, end, tmp_path):
+    names = frame().rename(columns={"x": "größe"}).assign(city=["São", "Rome", "Köln"] * 4)
+    names.to_csv(tmp_path / "t.csv", index=False, encoding=encoding, lineterminator=end)
+    guessed = encoding in ("cp1252", "latin-1")
+    with pytest.warns(UserWarning, match="not UTF-8") if guessed else nullcontext():
+        table = load_table(tmp_path / "t.csv", labels="label_*")
+    assert table.feature_names == ["größe", "y", "city=Köln", "city=Rome", "city=São"]
+    told = "line 1 is not UTF-8: read as Windows-1252; if names look wrong, save the file as UTF-8"
+    assert (told in table.notes) == guessed
+
+
+@pytest.mark.filterwarnings("ignore:.*in column")
+@pytest.mark.parametrize(
+    ("separator", "words", "numbers"),
+    [
+        (";", ["3,5", "-0,25", "7", "1e-3"], [3.5, -0.25, 7, 0.001]),
+        (";", ["1.234,5", "-12", ",5", "1.000"], [1234.5, -12, 0.5, 1000]),
+        (";", ["1,234", "5,678", "0,1", "2"], [1.234, 5.678, 0.1, 2]),
+        (",", ["1,234", "5,678.5", "100", "2"], [1234, 5678.5, 100, 2]),
+        (",", ["1,5", "5,678", "0,1", "2"], [1.5, 5.678, 0.1, 2]),
+        ("\t", ["1,234.5", "5,678,000", "0.5", "2"], [1234.5, 5678000, 0.5, 2]),
+    ],
+)
+def test_decimal_commas_and_groups_of_thousands(separator, words, numbers, tmp_path):
+    whole = frame().assign(z=[*words, None] * 2 + words[:2], label_a=["1,0", "0,0"] * 6)
+    whole.to_csv(tmp_path / "t.csv", index=False, sep=separator)
+    table = load_table(tmp_path / "t.csv", labels="label_*")
+    assert table.feature_names == ["x", "y", "z"]
+    expected = [*numbers, np.nan] * 2 + numbers[:2]
+    assert np.array_equal(table.data[:, 2], expected, equal_nan=True)
+    assert table.target[:, 0].tolist() == [1, 0] * 6
+    assert any("'z'" in note for note in table.notes)
+
+
+@pytest.mark.parametrize("words", [["1,2,3", "2"], ["3,5", "3.5"], ["a,5", "2,5"]])
+def test_words_that_are_not_all_numbers_stay_words(words, tmp_path):
+    frame().assign(z=words * 6).to_csv(tmp_path / "t.csv", index=False, sep=";")
+    with pytest.raises(TableError, match="is not a number") if words[1] != "2,5" else nullcontext():
+        table = load_table(tmp_path / "t.csv", labels="label_*")
+        assert table.feature_names == ["x", "y", "z=a,5"]
+
+
+def test_an_arff_file_tells_what_was_encoded_and_is_missing(tmp_path):
+    header = "@relation 'r: -C 2'\n@attribute l {0,1}\n@attribute m {0,1}\n"
+    header += "@attribute x numeric\n@attribute 'my color' {red,green,'dark blue'}\n@data\n"
+    (tmp_path / "t.arff").write_text(header + "0,1,2.5,red\n1,0,?,'dark blue'\n")
+    told = ["column 'my color' holds words: one-hot encoded in 3 columns"]
+    assert load_table(tmp_path / "t.arff").notes == [*told, "1 of 8 values are missing"]
+    with pytest.raises(TableError, match="not for ARFF files"):
+        load_table(tmp_path / "t.arff", nominal="drop")
+    (tmp_path / "t.arff").write_text("")
+    with pytest.raises(ArffError, match=r"t\.arff, line 1: the file is empty"):
+        load_table(tmp_path / "t.arff")
+
+
+def test_labels_that_are_not_used_are_told(tmp_path):
+    X, Y = made(20, 5, 3)
+    dump_svmlight_file(X, sparse.csr_matrix(Y), str(tmp_path / "t.svm"), multilabel=True)
+    np.savez(tmp_path / "t.npz", X=X, Y=Y)
+    for name in ("t.svm", "t.npz"):
+        with pytest.warns(UserWarning, match=rf"{name}: .*'label_\*' is not used"):
+            load_table(tmp_path / name, labels="label_*")
 
 
 def test_svmlight_files_are_those_of_scikit_learn(tmp_path):

@@ -73,24 +73,39 @@ def describe(source: Source) -> dict[str, Any]:
         warnings.simplefilter("always")
         bunch = _bunch(source)
     several = bunch.target.ndim == 2
-    labels = bunch.target.sum(axis=0) if several else np.array([1])
-    if several and not 0 < labels.sum() < bunch.target.size:
+    constant = _constant(bunch) if several else []
+    if several and len(constant) == len(bunch.target_names):
         raise ValueError(f"{source.home}: the labels are the same in all rows")
+    # ARFF files have warnings only for what is left out; other warnings repeat a note.
+    warned = {str(each.message) for each in caught}
+    new = sorted(each for each in warned if not each.endswith(tuple(bunch.notes)))
     return {
         "rows": int(bunch.data.shape[0]),
         "features": int(bunch.data.shape[1]),
         "labels": len(bunch.target_names),
         "kind": "labels" if several else "classes",
         "cardinality": round(float(bunch.target.sum(axis=1).mean()), 4) if several else 1.0,
-        # Notes tell more than warnings, but ARFF files have warnings only.
-        "notes": bunch.notes or sorted({str(each.message) for each in caught}),
+        "notes": [*bunch.notes, *new, *constant],
     }
+
+
+def _constant(bunch: Any) -> list[str]:
+    """Return a note for each label that has one value only."""
+    share = bunch.target.mean(axis=0)
+    return [
+        f"label {name!r} is {value:.0f} in all rows"
+        for name, value in zip(bunch.target_names, share, strict=True)
+        if value in (0, 1)
+    ]
 
 
 def describe_data(plan: Any) -> Iterator[str]:
     """Yield a line for each of the user's own files of a plan, and for each note about it."""
     for name in (name for name in plan.datasets if name in plan.data):
         card = describe(_own_source(name, plan.data[name]))
+        if card["rows"] < plan.folds:
+            reason = f"{card['rows']} rows are too few for {plan.folds} folds"
+            raise ValueError(f"{name}: {reason}: add rows, or lower --folds")
         size = f"{card['rows']} rows, {card['features']} features, {card['labels']} {card['kind']}"
         several = f" ({card['cardinality']:.2f} per row)" if card["kind"] == "labels" else ""
         yield f"{name}: {size}{several}"

@@ -13,7 +13,7 @@ _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
 def described(error: BaseException) -> str:
     """Return the type and the message of an exception."""
-    text = printable("".join(traceback.format_exception_only(error)))
+    text = printable("".join(traceback.format_exception_only(error))).strip()
     if isinstance(error, SystemExit):
         return f"the method tried to end the program: {text}"
     return text

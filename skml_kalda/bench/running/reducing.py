@@ -74,6 +74,8 @@ def reducer_of(
     """
     if classifies(cell.method, cell.parameters):
         return None
-    n_components = cell.dimension or (None if cell.tune else min(n_classes(y) - 1, n_features))
+    n_components = cell.dimension or (
+        None if cell.tune else min(max(n_classes(y) - 1, 1), n_features)
+    )
     parameters = {**cell.parameters, **setting}
     return make_estimator(cell.method, parameters, n_components, cell.random_state())

@@ -59,6 +59,8 @@ def _declaration(source: Source) -> tuple[str, str]:
         if text:
             words = text.split(maxsplit=1)
             return words[0].lower(), words[1] if len(words) > 1 else ""
+    if not source.line:
+        raise source.error("the file is empty", 1)
     raise source.error("the file ends before @data")
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
 from skml_kalda.datasets.arff.identifiers import FEWEST_ROWS, SHARE
 from skml_kalda.datasets.arff.layout import MOST_CATEGORIES
@@ -49,7 +50,8 @@ class Features:
 
     def _add_numbers(self, name: str, column: pd.Series[Any]) -> None:
         if np.iscomplexobj(column):
-            raise TableError(f"column {name!r} holds complex numbers", path=self.path)
+            reason = f"column {name!r} holds complex numbers: ignore it"
+            raise TableError(reason, path=self.path)
         values = column.to_numpy(np.float64, na_value=np.nan)
         if np.isinf(values).any():
             row = int(np.flatnonzero(np.isinf(values))[0])
@@ -83,8 +85,7 @@ class Features:
         encoded[missing] = np.nan
         self.arrays.append(encoded)
         self.names += [f"{name}={each}" for each in shown]
-        columns = "1 column" if len(shown) == 1 else f"{len(shown)} columns"
-        self.notes.append(f"column {name!r} holds words: one-hot encoded in {columns}")
+        self.notes.append(encoding_note(name, len(shown)))
 
     def _check_words(self, name: str, column: pd.Series[Any]) -> None:
         """Raise an error for a column of numbers in which a few fields are words."""
@@ -97,6 +98,7 @@ class Features:
         row = known.index.get_loc(numbers.isna().idxmax())
         row = int(np.flatnonzero(column.notna())[row])
         reason = f"column {name!r}: {str(column.iloc[row])[:40]!r} is not a number"
+        reason += ": correct it, empty the field, or ignore the column"
         raise TableError(reason, path=self.path, line=line_of(self.path, row))
 
     def _leave_out(self, name: str, reason: str) -> None:
@@ -110,10 +112,21 @@ class Features:
             reason = "no feature is left: every column is a label or left out"
             raise TableError(reason, path=self.path)
         data = np.hstack(self.arrays)
-        n_missing = int(np.isnan(data).sum())
-        if n_missing:
-            self.notes.append(f"{n_missing} of {data.size} values are missing")
+        self.notes += missing_notes(data)
         return data
+
+
+def encoding_note(name: str, n_columns: int) -> str:
+    """Return the note about a column of words."""
+    columns = "1 column" if n_columns == 1 else f"{n_columns} columns"
+    return f"column {name!r} holds words: one-hot encoded in {columns}"
+
+
+def missing_notes(data: Any) -> list[str]:
+    """Return the note about missing values, if there are any."""
+    n_missing = int(np.isnan(data.data if issparse(data) else data).sum())
+    size = data.shape[0] * data.shape[1]
+    return [f"{n_missing} of {size} values are missing"] if n_missing else []
 
 
 def _holds_times(column: pd.Series[Any]) -> bool:
@@ -148,6 +161,7 @@ def _zero_one(column: pd.Series[Any], path: Path) -> NDArray[np.int64]:
     if wrong.any():
         row = int(np.flatnonzero(wrong)[0])
         reason = f"label {column.name!r}: {str(column.iloc[row])[:40]!r} is neither 0 nor 1"
+        reason += "; also true or false, yes or no. A column of classes must be the only label"
         raise TableError(reason, path=path, line=line_of(path, row))
     return np.array([_TRUTH[word] for word in words])
 
@@ -155,5 +169,5 @@ def _zero_one(column: pd.Series[Any], path: Path) -> NDArray[np.int64]:
 def _check_known(column: pd.Series[Any], path: Path) -> None:
     if column.isna().any():
         row = int(np.flatnonzero(column.isna())[0])
-        reason = f"label {column.name!r} has no value"
+        reason = f"label {column.name!r} has no value: fill it in, or remove the row"
         raise TableError(reason, path=path, line=line_of(path, row))

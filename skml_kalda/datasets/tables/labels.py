@@ -34,7 +34,9 @@ def label_columns(names: Sequence[str], labels: Labels, path: Path) -> list[int]
             path=path,
         )
     found = (
-        _counted(names, labels, path) if isinstance(labels, int) else _named(names, labels, path)
+        _counted(names, labels, path)
+        if isinstance(labels, int)
+        else named_columns(names, labels, path)
     )
     if len(found) == len(names):
         raise TableError("every column is a label: no feature is left", path=path)
@@ -43,29 +45,33 @@ def label_columns(names: Sequence[str], labels: Labels, path: Path) -> list[int]
 
 def _counted(names: Sequence[str], n_labels: int, path: Path) -> list[int]:
     if not 0 < abs(n_labels) <= len(names):
-        raise TableError(f"{n_labels} labels asked for, {len(names)} columns found", path=path)
+        reason = f"labels is {n_labels}, but the table has {len(names)} columns"
+        raise TableError(reason, path=path)
     first = 0 if n_labels > 0 else len(names) + n_labels
     return list(range(first, first + abs(n_labels)))
 
 
-def _named(names: Sequence[str], labels: str | Sequence[str], path: Path) -> list[int]:
+def named_columns(
+    names: Sequence[str], given: str | Sequence[str], path: Path, option: str = "labels"
+) -> list[int]:
+    """Return the positions of the columns with these names or patterns."""
     # A name that contains a comma can be given in a list, or alone.
-    whole = isinstance(labels, str) and labels in names
-    patterns = [str(labels)] if whole else _patterns(labels)
-    return list(dict.fromkeys(i for each in patterns for i in _matches(names, each, path)))
+    whole = isinstance(given, str) and given in names
+    patterns = [str(given)] if whole else _patterns(given)
+    return list(dict.fromkeys(i for each in patterns for i in _matches(names, each, path, option)))
 
 
-def _patterns(labels: str | Sequence[str]) -> list[str]:
-    return [each.strip() for each in labels.split(",")] if isinstance(labels, str) else list(labels)
+def _patterns(given: str | Sequence[str]) -> list[str]:
+    return [each.strip() for each in given.split(",")] if isinstance(given, str) else list(given)
 
 
-def _matches(names: Sequence[str], pattern: str, path: Path) -> list[int]:
+def _matches(names: Sequence[str], pattern: str, path: Path, option: str) -> list[int]:
     if pattern in names:
         return [names.index(pattern)]
     found = [i for i, name in enumerate(names) if fnmatchcase(name, pattern)]
     if not found:
         shown = ", ".join(names[:10]) + (", ..." if len(names) > 10 else "")
         verb = "matches" if set(pattern) & set("*?[") else "is called"
-        reason = f"no column {verb} {pattern!r}, as labels asks{did_you_mean(pattern, names)}"
+        reason = f"no column {verb} {pattern!r} (in {option}){did_you_mean(pattern, names)}"
         raise TableError(f"{reason} (columns: {shown})", path=path)
     return found

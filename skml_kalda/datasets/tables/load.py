@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from sklearn.utils import Bunch
 
-from skml_kalda.datasets.arff.read import load_arff
+from skml_kalda.datasets.arff.read import Arff, as_bunch, read_arff
 from skml_kalda.datasets.arff.table import attribute_names
 from skml_kalda.datasets.errors import TableError
 from skml_kalda.datasets.files import uncompressed_name
-from skml_kalda.datasets.tables.columns import Features, classes_of, indicator_of
+from skml_kalda.datasets.tables.columns import (
+    Features,
+    classes_of,
+    encoding_note,
+    indicator_of,
+    missing_notes,
+)
 from skml_kalda.datasets.tables.frames import read_frame
-from skml_kalda.datasets.tables.labels import Labels, label_columns
+from skml_kalda.datasets.tables.labels import Labels, label_columns, named_columns
 from skml_kalda.datasets.tables.npz import read_npz
 from skml_kalda.datasets.tables.svmlight import read_svmlight
 
 _FRAMES = (".csv", ".tsv", ".parquet", ".pq")
 _SVMLIGHT = (".svm", ".svmlight", ".libsvm", ".txt")
 SUFFIXES = (".arff", *_FRAMES, ".npz", *_SVMLIGHT)
+_SHEETS = (".xlsx", ".xls", ".ods")
 
 
 def load_table(
@@ -42,9 +50,10 @@ def load_table(
         Which columns are labels: names ("a,b" or a list), patterns ("label_*"), or a number, n for
         the first n and -n for the last n. For an ARFF file it may also be a Mulan XML file, and
         None means what the file itself says. svmlight files and NumPy archives with features
-        and labels need None.
+        and labels need no `labels`.
     nominal : {"onehot", "drop"}, default="onehot"
-        Whether columns of words become a column for each word, or are left out.
+        Whether columns of words become a column for each word, or are left out. ARFF files
+        need "onehot".
     ignore : sequence of str, default=()
         Columns to leave out, of ARFF, CSV, TSV and Parquet files.
 
@@ -64,7 +73,8 @@ def load_table(
     Warns
     -----
     UserWarning
-        If a column is left out.
+        If a column is left out, if the encoding or the decimal mark of a text file is a guess, or
+        if `labels` is not used.
 
     See Also
     --------
@@ -73,12 +83,14 @@ def load_table(
     Notes
     -----
     *CSV, TSV, Parquet.* The first line has the names of the columns. Fields are separated by
-    commas, semicolons, tabs or bars, whichever the first line has most of. Labels are 0 and 1,
-    true and false, or yes and no. Empty fields, "?" and what pandas reads as missing are NaN in
-    features; in labels they are an error. Columns of words are encoded as in `load_arff`: those
-    with two words become one column, those with more a column for each word, up to 1000. Left out
-    are columns that identify the rows (words of which 90 % or more differ, or numbers that count
-    the rows), dates, and columns without values.
+    commas, semicolons, tabs or bars, whichever the first line has most of. Text is UTF-8, UTF-16
+    with a byte-order mark, or else Windows-1252, with a warning. Numbers may have decimal commas
+    or groups of thousands (3,14 or 1.234,5 or 1,234.5); a note says in which columns. Labels are
+    0 and 1, true and false, or yes and no. Empty fields, "?" and what pandas reads as missing are
+    NaN in features; in labels they are an error. Columns of words are encoded as in `load_arff`:
+    those with two words become one column, those with more a column for each word, up to 1000.
+    Left out are columns that identify the rows (words of which 90 % or more differ, or numbers that
+    count the rows), dates, and columns without values.
 
     *NumPy.* An archive of `numpy.savez` with the arrays X and Y (or data and target), or one
     matrix of `scipy.sparse.save_npz`, whose first or last columns are labels.
@@ -108,25 +120,42 @@ def load_table(
         raise ValueError(f'nominal must be "onehot" or "drop", not {nominal!r}')
     suffix = Path(uncompressed_name(path)).suffix.lower()
     if suffix not in SUFFIXES:
+        advice = "save the sheet as CSV: " if suffix in _SHEETS else ""
         known = ", ".join(SUFFIXES)
-        raise TableError(f"the suffix of the file must be one of {known}", path=path)
+        raise TableError(f"{advice}the suffix of the file must be one of {known}", path=path)
     if not path.is_file():
         raise FileNotFoundError(f"there is no file {path}")
     if suffix == ".arff":
-        return _arff(path, labels, ignore)
+        return _arff(path, labels, nominal, ignore)
     if suffix in _FRAMES:
         return _frame(path, labels, nominal, ignore)
-    found = read_npz(path, labels) if suffix == ".npz" else read_svmlight(path)
-    return _bunch(*found)
+    if suffix == ".npz":
+        return _bunch(*read_npz(path, labels))
+    if labels is not None:
+        warnings.warn(
+            f"{path.name}: each row names its labels: {labels!r} is not used", stacklevel=2
+        )
+    return _bunch(*read_svmlight(path))
 
 
-def _arff(path: Path, labels: Labels, ignore: Sequence[str]) -> Bunch:
-    bunch = load_arff(path, labels=_arff_labels(path, labels), ignore=ignore)
+def _arff(path: Path, labels: Labels, nominal: str, ignore: Sequence[str]) -> Bunch:
+    if nominal == "drop":
+        reason = 'nominal="drop" is not for ARFF files: name the attributes with ignore'
+        raise TableError(reason, path=path)
+    arff = read_arff(path, _arff_labels(path, labels), ignore=ignore)
+    bunch = as_bunch(arff)
     if bunch.target.ndim == 2 and bunch.target.shape[1] == 1:
         bunch.target = bunch.target.ravel().astype(str).astype(object)
         bunch.target_names = sorted(set(bunch.target))
-    bunch.notes = []
+    bunch.notes = [*_encodings(arff), *missing_notes(arff.data)]
     return bunch
+
+
+def _encodings(arff: Arff) -> Iterator[str]:
+    for i in arff.layout.features:
+        name, columns = arff.layout.attributes[i].name, arff.layout.column_names(i)
+        if columns != [name]:
+            yield encoding_note(name, len(columns))
 
 
 def _arff_labels(path: Path, labels: Labels) -> Any:
@@ -138,12 +167,14 @@ def _arff_labels(path: Path, labels: Labels) -> Any:
 
 
 def _frame(path: Path, labels: Labels, nominal: str, ignore: Sequence[str]) -> Bunch:
-    frame = read_frame(path)
+    frame, notes = read_frame(path)
+    for note in notes:
+        warnings.warn(f"{path.name}: {note}", stacklevel=3)
     chosen = label_columns(list(frame.columns), labels, path)
-    features = Features(path, nominal)
-    left = set(label_columns(list(frame.columns), ignore, path)) if ignore else set()
+    features = Features(path, nominal, notes=notes)
+    left = named_columns(list(frame.columns), ignore, path, "ignore")
     for i in range(frame.shape[1]):
-        if i not in left.union(chosen):
+        if i not in {*left, *chosen}:
             features.add(frame.iloc[:, i])
     if len(chosen) == 1:
         target, names = classes_of(frame.iloc[:, chosen[0]], path)

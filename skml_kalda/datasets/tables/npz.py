@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,10 @@ def read_npz(path: Path, labels: Labels) -> tuple[Any, Any, list[str]]:
         raise TableError(f"this is not an archive of plain arrays ({error})", path=path) from error
     if "format" in arrays:
         return _divided(sparse.csr_matrix(sparse.load_npz(path)), labels, path)
+    if labels is not None:
+        warnings.warn(
+            f"{path.name}: labels have their own array: {labels!r} is not used", stacklevel=3
+        )
     X = _one_of(arrays, _FEATURES, "features", path)
     Y = _one_of(arrays, _LABELS, "labels", path)
     if X.ndim != 2 or not np.issubdtype(X.dtype, np.number) or np.iscomplexobj(X):

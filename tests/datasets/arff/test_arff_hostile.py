@@ -56,7 +56,7 @@ BROKEN = {
     "two relations": ("@relation a\n@relation b\n", 2, "@relation is out of place"),
     "no attribute": ("@relation a\n@data\n", 2, "@data is out of place"),
     "no data": ("@relation a\n@attribute a real\n", 2, "the file ends before @data"),
-    "empty file": ("", 0, "the file ends before @data"),
+    "empty file": ("", 1, "the file is empty"),
     "something else": ("a,b\n1,2\n", 1, "expected @relation, @attribute or @data, found 'a,b'"),
 }
 

@@ -26,6 +26,8 @@ _STYLE: Any = {
     "svg.fonttype": "none",
     # Names are shown as they are: a dollar sign does not begin a formula.
     "text.parse_math": False,
+    # Figures are measured in the first, and the others are about as wide.
+    "font.sans-serif": ["DejaVu Sans", "Verdana"],
     "font.size": 9,
     "axes.spines.top": False,
     "axes.spines.right": False,
