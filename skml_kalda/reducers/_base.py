@@ -18,6 +18,7 @@ from skml_kalda._core.labels import Weighted, occupied_columns, omega_weighted, 
 from skml_kalda._core.orthonormal import signs
 from skml_kalda._core.scatter import AnyScatter, MomentScatter, Scatter, adds_up, scatter_of
 from skml_kalda._core.scatter.base import TOL
+from skml_kalda._core.scatter.memory import check_labels
 from skml_kalda._core.shrinkage import relative_ridge
 from skml_kalda._core.streams import Batch, Results, Rows
 from skml_kalda.reducers._streamed import Fitted, SupervisedReducer
@@ -148,6 +149,8 @@ class BaseReducer(SupervisedReducer):
             raise no_direction(type(self).__name__, RANK_OF_DATA)
         if self._needs_class_means:
             check_class_means(type(self).__name__, scatter, self._counts_rows_once)
+        if self.n_components is None:  # refused before a ridge is chosen, which takes long
+            check_labels(scatter.n_features, scatter.n_classes)
         scatter = replace(scatter.cleaned(), rows_once=self._counts_rows_once, tol=self.tol)
         G, attributes = self._directions(scatter)
         components = np.array(G.T, dtype=dtype, order="C")

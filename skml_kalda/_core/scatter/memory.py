@@ -26,7 +26,7 @@ def check_labels(n_features: int, n_labels: int) -> None:
     # The Gram matrix of the labels with its eigenvectors, and the directions with their solver.
     _check(
         32 * n_labels**2 + 24 * n_features * n_labels,
-        f"{n_labels} × {n_labels} and {n_features} × {n_labels} arrays, one column for each label",
+        f"arrays with one column for each of {n_labels} labels",
         'Pass n_components: with a ridge and sparse X, MultiLabelKaLDA(constraint="none"), RLDA, '
         "MLDA, MLSI and OPLS then need no such array. Other methods need fewer labels: drop rare "
         "ones.",

@@ -99,6 +99,7 @@ class MomentScatter(SpectralScatter):
 
     @classmethod
     def _of_dense(cls, X: Array, labels: Any, weight: Array, work: list[Array]) -> MomentScatter:
+        check_labels(X.shape[1], labels.shape[1])
         mean = weighted_mean(X, weight)
         root = np.sqrt(weight)
         if not work:

@@ -15,6 +15,7 @@ from skml_kalda._core.kernels.features import KernelFeatures, check_kernel
 from skml_kalda._core.kernels.landmarks import LandmarkChoice
 from skml_kalda._core.labels import Weights, weighted
 from skml_kalda._core.orthonormal import signs
+from skml_kalda._core.scatter.memory import check_labels
 from skml_kalda._core.streams import Batch, FirstRows, Results, Rows
 from skml_kalda.reducers._base import RANK_OF_DATA, check_class_means, no_direction
 from skml_kalda.reducers._streamed import Fitted, SupervisedReducer
@@ -218,6 +219,7 @@ class KernelKaLDA(KernelTransformer, SupervisedReducer):
         return KernelBatch(features, batch)
 
     def _with_landmarks(self, first: FirstRows) -> KernelBatch:
+        check_labels(0, len(first.parts[-1].Y.classes))  # before landmarks, which take long
         features = self._choice().of(*first.together())
         return KernelBatch(features, self._added_up(first, features))
 
