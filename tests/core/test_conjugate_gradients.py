@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from skml_kalda._core.conjugate_gradients import System, block_solve, solve
+from skml_kalda._core.conjugate_gradients import System, block_solve, solve, solve_dual
 from skml_kalda._core.scatter import products
 from skml_kalda._core.scatter.centred import CentredRows
 
@@ -114,3 +114,12 @@ def test_dependent_right_hand_sides_do_not_leave_the_space_of_the_data():
     np.testing.assert_allclose(W, right / values, rtol=1e-4, atol=1e-4)
     outside = np.r_[:50, 60:200]
     assert np.abs(W[outside]).max() <= 1e-12
+
+
+def test_easy_columns_do_not_end_the_search_for_hard_ones():
+    """One right-hand side is an eigenvector, which takes one step."""
+    T = np.diag(np.geomspace(1, 30, 20))
+    right = np.column_stack([np.eye(20)[0], np.ones(20)])
+    U = solve_dual(T, right, 2.0, 0.1, 1e-10)
+    expected = np.linalg.solve(2 * T.T @ T + 0.1 * np.eye(20), T.T @ right)
+    np.testing.assert_allclose(T.T @ U, expected, atol=1e-9)

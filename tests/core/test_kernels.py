@@ -209,3 +209,12 @@ def test_all_rows_are_landmarks_if_there_are_no_more():
     points, indices = choose_landmarks(X, np.ones(10), 10, "kmeans", np.random.RandomState(0))
     np.testing.assert_array_equal(points, X)
     np.testing.assert_array_equal(indices, range(10))
+
+
+def test_centres_are_the_means_of_the_rows_nearest_to_them():
+    X = np.random.default_rng(6).uniform(0, 10, size=(20, 1))
+    rng = np.random.RandomState(0)
+    centres = choose_landmarks(X, np.ones(20), 3, "kmeans", rng).points
+    nearest = np.abs(X - centres.T).argmin(axis=1)
+    means = [X[nearest == k].mean() for k in range(3)]
+    np.testing.assert_allclose(centres[:, 0], means)

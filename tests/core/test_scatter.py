@@ -160,3 +160,10 @@ def test_labels_of_one_sum_have_one_dimension_less(size):
         values = weighted.labels.toarray()[weighted.weight > 0]
         centred_rank = np.linalg.matrix_rank(values - values.mean(axis=0), tol=1e-9)
         assert scatter.label_dimensions == centred_rank
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_all_directions_of_few_rows_in_uneven_units_are_kept(form):
+    X, Y = made(20, 30)
+    scatter = RowScatter.of(form(X * np.geomspace(1e-2, 1e6, 30)), *weighted(Y))
+    assert len(scatter.spectrum.values) == 19

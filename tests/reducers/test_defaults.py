@@ -1,5 +1,7 @@
 """Without arguments every reducer is regularised, and says so where it is not."""
 
+import ast
+import re
 import warnings
 
 import numpy as np
@@ -98,3 +100,14 @@ def test_three_rows_per_feature_are_enough_without_regularisation():
         LDA(ridge=0).fit(*made(24, 8))
     with pytest.warns(UserWarning, match="X has 23 rows of 8 features"):
         LDA(ridge=0).fit(*made(23, 8))
+
+
+@pytest.mark.parametrize("name", [n for n in skml_kalda.__all__ if n[0].isupper()])
+def test_defaults_are_those_of_the_docstring(name):
+    estimator = getattr(skml_kalda, name)
+    documented = dict(re.findall(r"^    (\w+) : .*\bdefault=(.+)$", estimator.__doc__, flags=re.M))
+    defaults = estimator().get_params(deep=False)
+    assert documented.keys() >= defaults.keys()
+    for parameter, value in defaults.items():
+        if "..." not in documented[parameter]:
+            assert ast.literal_eval(documented[parameter]) == value

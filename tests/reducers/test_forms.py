@@ -180,6 +180,8 @@ def test_large_sparse_data_are_implicit_of_themselves(too_large):
 @pytest.mark.parametrize(
     ("n", "p", "K", "nnz", "form"),
     [
+        (30_000, 30_000, 1_000, 90_000_000, "implicit"),  # 7 GB, whatever the time
+        (14_000, 100_000, 30_000, 1_050_000, "implicit"),  # a column for each label: 24 GB
         (1_000, 50, 5, None, "moments"),
         (50, 1_000, 5, None, "rows"),
         (120_919, 1_001, 28, 2_300_000, "moments"),  # imdb
@@ -187,9 +189,7 @@ def test_large_sparse_data_are_implicit_of_themselves(too_large):
         (300, 200_000, 5, 30_000, "rows"),
         (20_000, 10_000, 20, 1_000_000, "implicit"),
         (10_000, 20_000, 20, 1_000_000, "implicit"),
-        (30_000, 30_000, 1_000, 90_000_000, "implicit"),  # 7 GB, whatever the time
         (30_000, 30_000, 1_000, None, "moments"),  # dense X is as large itself
-        (14_000, 100_000, 30_000, 1_050_000, "implicit"),  # a column for each label: 24 GB
     ],
 )
 def test_the_rule_takes_the_cheapest_form(n, p, K, nnz, form):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import linalg, sparse
 from scipy.optimize import minimize
+from sklearn.base import clone
 
 from skml_kalda import MMC, scatter_form
 from skml_kalda.reducers import trace_ratio
@@ -154,3 +155,13 @@ def test_sdp_lda_of_classes_of_little_spread():
     assert SDPLDA(ridge=0.0).fit(near, y).lambda_ == pytest.approx(1e8, rel=1e-6)
     with pytest.raises(ValueError, match="which is zero along some direction"):
         SDPLDA(ridge=0.0).fit(point, y)
+
+
+@pytest.mark.parametrize("reducer", [TraceRatio(2, ridge=0.5), SDPLDA(2, ridge=0.5)], ids=str)
+def test_a_ridge_counts_as_much_in_products_alone(reducer):
+    X, Y = made(40, 8)
+    expected = clone(reducer).fit(X, Y)
+    with scatter_form("implicit"):
+        found = clone(reducer).fit(sparse.csr_array(X), Y)
+    np.testing.assert_allclose(found.components_, expected.components_, atol=1e-7)
+    np.testing.assert_allclose(found.eigenvalues_, expected.eigenvalues_, atol=1e-8)

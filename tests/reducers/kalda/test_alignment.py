@@ -27,6 +27,16 @@ def J(values, M, G):
     return np.trace(G.T @ M.T @ M @ G) / np.sqrt(np.trace((G.T * values @ G) @ (G.T * values @ G)))
 
 
+@pytest.mark.parametrize("k", [4, 6, 9])
+def test_a_start_beyond_lda_has_the_quietest_directions_beside_it(k):
+    objective, values, _ = problem()
+    start, lda = objective.lda_start(k), objective.lda_start(3)
+    beside = linalg.null_space(lda.T)
+    least = linalg.eigvalsh(beside.T @ np.diag(values) @ beside)[: k - 3]
+    more = start[:, 3:]
+    np.testing.assert_allclose(more.T @ np.diag(values) @ more, np.diag(least), atol=1e-10)
+
+
 def slope_of_error(errors, steps):
     return np.polyfit(np.log(steps), np.log(errors), 1)[0]
 

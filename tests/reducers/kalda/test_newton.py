@@ -127,6 +127,7 @@ def test_the_paper_climbs_with_its_sign_mended_but_ends_lower():
     assert paper.history[-1] > paper.history[0]
     assert paper.value < maximize(objective, start).value
     assert paper.n_iter == 200
+    assert paper.value == objective.value(paper.point)
     np.testing.assert_allclose(paper.point.T @ paper.point, np.eye(5), atol=1e-12)
 
 
