@@ -51,10 +51,11 @@ class Candidates:
             (True, False) if with_std == "auto" else (with_std,),
         )
 
-    def best_space(self, rows: Rows, seed: int) -> tuple[Space, list[Judged]]:
+    def best_space(self, rows: Rows, n_landmarks: int, seed: int) -> tuple[Space, list[Judged]]:
         """Return the best space for a sample of the rows, and all spaces that were judged."""
         sample = rows.drawn(SEARCH_ROWS, np.random.RandomState(seed))
-        landscape = Landscape(sample, SEARCH_LANDMARKS, SEARCH_LANDMARKS, self.widths, seed)
+        few = min(n_landmarks, SEARCH_LANDMARKS)
+        landscape = Landscape(sample, few, SEARCH_LANDMARKS, self.widths, seed)
         search = Search(landscape, self.shrinkages, seed)
         return search.best(self.kernels, self.with_std, self.relevances)
 

@@ -270,13 +270,13 @@ class KaLDAClassifier(ScoredLabelsMixin, ClassifierMixin, BaseEstimator):
         """Choose the space of the scores, and add up the first rows in it."""
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         candidates = self._candidates()
-        space, judged = candidates.best_space(rows, seed)
+        n_landmarks = MANY_LANDMARKS if self.n_landmarks == "auto" else self.n_landmarks
+        space, judged = candidates.best_space(rows, n_landmarks, seed)
         self.candidates_ = [
             {**asdict(each.space), "shrinkage": each.shrinkage, "error": each.error}
             for each in judged
         ]
         self.kernel_, self.relevance_, self.with_std_ = astuple(space)
-        n_landmarks = MANY_LANDMARKS if self.n_landmarks == "auto" else self.n_landmarks
         landscape = Landscape(rows, n_landmarks, many_features, candidates.widths, seed)
         return SeenRows(landscape.first_features(space), rows, np.random.RandomState(seed))
 

@@ -212,7 +212,7 @@ def test_a_setting_that_fails_is_not_chosen(tmp_path):
     tune["grid"] = {"PCA": {"n_components": [1000]}}
     failed = run(nested(methods=("PCA",), tune=tune), tmp_path / "all").failed
     assert [row["error"] for row in failed] == 3 * [
-        "ValueError: every setting of PCA failed on some inner fold: see warnings\n"
+        "ValueError: every setting of PCA failed on some inner fold: see warnings"
     ]
 
 
