@@ -17,7 +17,9 @@ BEGIN, END = "<!-- measured: begin -->\n", "<!-- measured: end -->\n"
 PARTS = {
     "rows": "Rows, streamed",
     "features": "Features, sparse",
+    "wide": "Wide sparse text, at two shrinkages",
     "labels": "Labels",
+    "many-labels": "Tens of thousands of labels",
     "kernels": "Rows without end into a kernel",
     "forms": "Implicit products beside the p × p array",
     "sets": "Data sets, from the reducer to the neighbours",
@@ -63,7 +65,15 @@ def summary():
             picked("rows", "time / partial_fit of the same rows", "peak memory / file"),
             picked("features", "exponent in p", "exponent of memory in p"),
             picked("features", "peak added / CSR matrix", "one p x p array / CSR matrix", *against),
+            picked(
+                "wide",
+                "shrinkage",
+                "time / TruncatedSVD",
+                "time / Ridge",
+                "peak added beyond the directions / CSR matrix",
+            ),
             picked("labels", "exponent in K", "exponent of memory in K"),
+            picked("many-labels", "time / TruncatedSVD", "peak added, GiB"),
             picked("kernels", "time / kernel blocks and Gram matrix"),
             picked(
                 "forms",

@@ -112,6 +112,12 @@ def test_too_few_rows_for_the_landmarks_are_an_error_until_more_come():
     assert stream.partial_fit(X[15:30], Y[15:30]).transform(X_new).shape == (30, 3)
 
 
+def test_other_labels_are_refused_before_there_are_landmarks():
+    stream = kalda().partial_fit(X[:5], Y[:5])
+    with pytest.raises(ValueError, match="columns"):
+        stream.partial_fit(X[5:10], Y[5:10, :3])
+
+
 def test_classes_may_come_late_and_labels_in_any_form():
     y = np.array(list("dcba"))[Y.argmax(axis=1)]
     order = np.argsort(y, kind="stable")
