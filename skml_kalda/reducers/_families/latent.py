@@ -32,9 +32,6 @@ _MAX_ROUNDS = 300
 _TIED = 1e-3
 # Accuracy to which residuals are preconditioned.
 _ROUGH = 0.1
-# Pairs beyond the k leading ones that are followed too: the kth pair converges fast if the
-# eigenvalue after the last one followed is far from its own.
-_GUARDS = 4
 # A column of which no more than this share is new is made of rounding errors.
 _ROUNDING = 1e-10
 
@@ -80,15 +77,16 @@ class Latent(NamedTuple):
         TooFewDirections
             If the data vary in fewer than k directions.
         """
-        current = self._start(k + _GUARDS)
+        current = self._start(k)
         values, P = _descending(self._inner(current).T @ current.pulled)
         current.turn(P)
-        share, steps, path = self._largest_share, None, P
+        share, steps, path, following = self._largest_share, None, P, 0.0
         for _ in range(_MAX_ROUNDS):
             self._check_varying(current, values, k)
             residual = current.pulled - self._metric(current) * values
-            errors = share * linalg.norm(residual, axis=0) / _gaps(values, k)
-            if np.all(errors[:k] <= self._tol / np.sqrt(len(errors))):
+            gap = np.maximum(values - following, _TIED * values)
+            errors = share * linalg.norm(residual, axis=0) / gap
+            if linalg.norm(errors) <= self._tol:
                 break
             worst = self._worst(errors)
             if steps is not None:
@@ -101,14 +99,14 @@ class Latent(NamedTuple):
             steps = self._orthonormal(beside, current)
             if steps.vectors.shape[1] == 0:
                 break  # there are no further directions
-            values, P = self._ritz(current, steps)
+            values, P, following = self._ritz(current, steps)
             path = P[len(values) :]
             current.turn(P[: len(values)])
             current.add(steps, path)
         else:
             _warn_not_converged(k)
-        G = current.vectors[:, :k]
-        return Eigenpairs(values[:k], np.asarray(self.scatter.rows.T @ G) if self._is_dual else G)
+        G = current.vectors
+        return Eigenpairs(values, np.asarray(self.scatter.rows.T @ G) if self._is_dual else G)
 
     @property
     def _is_dual(self) -> bool:
@@ -178,13 +176,13 @@ class Latent(NamedTuple):
         """Return √(uᵀBu) of the columns."""
         return np.sqrt(np.maximum(dots(self._inner(block), self._metric(block)), 0))
 
-    def _ritz(self, current: _Block, beside: _Block) -> tuple[Array, Array]:
-        """Return the leading eigenpairs within the span of both, as many as are followed."""
+    def _ritz(self, current: _Block, beside: _Block) -> tuple[Array, Array, float]:
+        """Return the leading eigenpairs within the span of both, and the next eigenvalue."""
         sides = self._inner(current), self._inner(beside)
         A = np.block([[side.T @ each.pulled for each in (current, beside)] for side in sides])
         values, P = _descending(A)
         followed = current.vectors.shape[1]
-        return values[:followed], P[:, :followed]
+        return values[:followed], P[:, :followed], values[followed]
 
     def _check_varying(self, current: _Block, values: Array, k: int) -> None:
         """Raise TooFewDirections if fewer than k directions vary by more than rounding."""
@@ -214,14 +212,6 @@ class Latent(NamedTuple):
         """Return √(rᵀB⁻¹r) / ‖r‖, of the column with the largest."""
         squares = ratio(dots(residual, self._inner(solved)), dots(residual, residual))
         return float(np.sqrt(np.max(squares, initial=0.0)))
-
-
-def _gaps(values: Array, k: int) -> Array:
-    """Return how far each of the k leading eigenvalues is from the next; guards come last."""
-    following = values[k] if len(values) > k else 0.0
-    gaps = np.maximum(values - following, _TIED * values)
-    gaps[k:] = values[k:]
-    return gaps
 
 
 def _descending(A: Array) -> tuple[Array, Array]:
