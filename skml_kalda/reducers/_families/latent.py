@@ -32,6 +32,8 @@ _MAX_ROUNDS = 300
 _TIED = 1e-3
 # Accuracy to which residuals are preconditioned.
 _ROUGH = 0.1
+# From here on, an error that grows again is made of rounding errors.
+_SMALL = 1e-3
 # A column of which no more than this share is new is made of rounding errors.
 _ROUNDING = 1e-10
 
@@ -81,12 +83,17 @@ class Latent(NamedTuple):
         values, P = _descending(self._inner(current).T @ current.pulled)
         current.turn(P)
         share, steps, path, following = self._largest_share, None, P, 0.0
+        least = error = np.inf
         for _ in range(_MAX_ROUNDS):
             self._check_varying(current, values, k)
             residual = current.pulled - self._metric(current) * values
             gap = np.maximum(values - following, _TIED * values)
             errors = share * linalg.norm(residual, axis=0) / gap
-            if linalg.norm(errors) <= self._tol:
+            least, error = min(least, error), float(linalg.norm(errors))
+            if error <= self._tol:
+                break
+            if 10 * least < error and least < _SMALL:
+                _warn_not_converged(k, error)
                 break
             worst = self._worst(errors)
             if steps is not None:
@@ -104,7 +111,7 @@ class Latent(NamedTuple):
             current.turn(P[: len(values)])
             current.add(steps, path)
         else:
-            _warn_not_converged(k)
+            _warn_not_converged(k, error)
         G = current.vectors
         return Eigenpairs(values, np.asarray(self.scatter.rows.T @ G) if self._is_dual else G)
 
@@ -182,7 +189,7 @@ class Latent(NamedTuple):
         A = np.block([[side.T @ each.pulled for each in (current, beside)] for side in sides])
         values, P = _descending(A)
         followed = current.vectors.shape[1]
-        return values[:followed], P[:, :followed], values[followed]
+        return values[:followed], P[:, :followed], float(values[followed])
 
     def _check_varying(self, current: _Block, values: Array, k: int) -> None:
         """Raise TooFewDirections if fewer than k directions vary by more than rounding."""
@@ -220,9 +227,9 @@ def _descending(A: Array) -> tuple[Array, Array]:
     return values[::-1], vectors[:, ::-1]
 
 
-def _warn_not_converged(k: int) -> None:
+def _warn_not_converged(k: int, error: float) -> None:
     warnings.warn(
-        f"The {k} leading directions of MLSI did not converge in {_MAX_ROUNDS} rounds: some "
+        f"The {k} leading directions of MLSI are known to an angle of about {error:.0e}: some "
         "eigenvalues are nearly equal. Pass another n_components, or a larger tol.",
         ConvergenceWarning,
         stacklevel=2,
