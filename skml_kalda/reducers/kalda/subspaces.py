@@ -3,12 +3,8 @@
 The first subspace is that of the axes of LDA, S⁻¹ range(S_b) with S the shrunk S_t. If the gradient
 of J in the space of the data is not zero at the maximum found there, S⁻¹ times the gradient is
 appended, and so on. S Z D is the dominant term of the Hessian of J (see `alignment`), so about ten
-rounds are enough. When the subspace has three times as many dimensions as there are directions,
-only the span of the last two solutions is kept.
-
-J could grow without meaning along directions in which the training data do not vary, and rounding
-errors lead there. So every vector v = Tᵀu is stored along with u, and cannot leave the range of
-S_t = TᵀT.
+rounds are enough. When the subspace has no room for more columns, only the solution and the
+directions of the last step are kept.
 """
 
 from __future__ import annotations
@@ -25,94 +21,23 @@ from skml_kalda._core.conjugate_gradients import dots, ratio, rough_solution, so
 from skml_kalda._core.eigenproblem import varying
 from skml_kalda._core.orthonormal import orthonormal
 from skml_kalda._core.scatter import ImplicitScatter
-from skml_kalda._core.scatter.base import RANK_RTOL
 from skml_kalda._core.symmetric import positive_eigenpairs
 from skml_kalda.reducers.kalda.alignment import Alignment
+from skml_kalda.reducers.kalda.bases import (
+    COLUMNS,
+    Subspace,
+    TallSubspace,
+    WideSubspace,
+    subtract,
+)
 from skml_kalda.reducers.kalda.newton import Reason, Solution, Stop, maximize, stalled
 
 # New columns of V need only roughly the right direction: accuracy in single precision, and in
 # double precision, where a round costs more.
-_ROUGH, _CAREFUL, _MAX_PRODUCTS = 0.1, 0.03, 200
+_ROUGH, _CAREFUL, _MAX_PRODUCTS = 0.3, 0.03, 200
 MAX_ROUNDS = 60
-# Most columns of V for each column of G. With more rows than features, most of u in v = Tᵀu is
-# mapped to zero, which costs digits in every round: a larger subspace needs fewer rounds.
-_WIDTH, _TALL_WIDTH = 3, 8
 # Rounds without progress after which rounding errors are taken to prevent it.
 _PATIENCE = 4
-# Rows and columns of V that are worked on at a time.
-_ROWS, _COLUMNS = 4096, 16
-
-
-class Subspace:
-    """A subspace of the range of S_t, with an orthonormal basis V = TᵀU.
-
-    Parameters
-    ----------
-    V, U : arrays of shape (p, m) and (n, m)
-        The basis.
-    total : array of shape (m, m)
-        VᵀS_tV.
-    factor : array of shape (K, m)
-        FᵀV, where S_b = F Fᵀ.
-    """
-
-    def __init__(self, V: Array, U: Array, total: Array, factor: Array) -> None:
-        self.total, self.factor = total, factor
-        self._basis, self._dual = V, U
-
-    @property
-    def size(self) -> int:
-        """Number m of dimensions."""
-        return len(self.total)
-
-    @property
-    def basis(self) -> Array:
-        """V, shape (p, m)."""
-        return self._basis[:, : self.size]
-
-    @property
-    def dual(self) -> Array:
-        """U, shape (n, m)."""
-        return self._dual[:, : self.size]
-
-    def reserve(self, size: int) -> None:
-        """Make room for a basis of `size` columns, if there is less."""
-        missing = size - self._basis.shape[1]
-        if missing > 0:
-            self._basis = np.pad(self._basis, ((0, 0), (0, missing)))
-            self._dual = np.pad(self._dual, ((0, 0), (0, missing)))
-
-    def room(self, q: int) -> tuple[Array, Array]:
-        """Return the columns of V and U that follow the basis, to be written to."""
-        columns = slice(self.size, self.size + q)
-        return self._basis[:, columns], self._dual[:, columns]
-
-    def extend(self, total: Array, factor: Array) -> None:
-        """Count the columns that follow as part of the basis.
-
-        `total` is VᵀS_t times the new columns, for V with them, and `factor` is Fᵀ times them.
-        """
-        m = self.size
-        self.total = np.block([[self.total, total[:m]], [total[:m].T, total[m:]]])
-        self.factor = np.hstack([self.factor, factor])
-
-    def restrict(self, P: Array) -> None:
-        """Keep only the span of V P, for orthonormal P."""
-        _turn(self.basis, P)
-        _turn(self.dual, P)
-        self.total, self.factor = P.T @ self.total @ P, self.factor @ P
-
-
-def _turn(A: Array, P: Array) -> None:
-    """Write A P over the first columns of A: a copy would need as much memory again."""
-    for rows in gen_batches(len(A), _ROWS):
-        A[rows, : P.shape[1]] = A[rows] @ P
-
-
-def _subtract(A: Array, B: Array, P: Array) -> None:
-    """Write A − B P over A."""
-    for rows in gen_batches(len(A), _ROWS):
-        A[rows] -= B[rows] @ P
 
 
 class Maximum(NamedTuple):
@@ -163,20 +88,36 @@ class Shrunk(NamedTuple):
 
     def axes(self) -> Subspace:
         """Return the span of the LDA axes, S⁻¹ range(S_b)."""
-        T, rest = self.scatter.rows, 1 - self.shrinkage
+        rest = 1 - self.shrinkage
         pull = self.pull(np.eye(self.turn.shape[1]))
         if self.shrinkage == 1:
             U = pull / self.floor
         elif self.shrinkage > 0:
             U = self.scatter.dual_solve(pull / rest, self.floor / rest)
         else:
-            U = solve_dual(T, pull, 1.0, 0.0, self.scatter.tol)
-        R = self.turn.T @ (self.scatter.between.T @ (T.T @ U))
+            U = solve_dual(self.scatter.rows, pull, 1.0, 0.0, self.scatter.tol)
+        del pull
+        R = self.turn.T @ self.scatter.between.of_image(self.scatter.kernel_matmul(U))
         values, Q = positive_eigenpairs((R + R.T) / 2, 1e-11)
         U = U @ (Q / np.sqrt(values))
-        V, U = _orthonormal_pair(T.T @ U, U)
-        image = T @ V
-        return Subspace(V, U, image.T @ image, self.scatter.between.of_image(image))
+        wide = self.scatter.has_dual(self.floor)
+        return (WideSubspace if wide else TallSubspace)(self.scatter, U)
+
+    def gradient(self, space: Subspace, point: Array) -> tuple[Array, Array]:
+        """Return R with gradient TᵀR of J at G = V point, D = diag(d), and the curvature."""
+        rest, floor = 1 - self.shrinkage, self.floor
+        b = self.turn.T @ (space.factor @ point)
+        d = rest * dots(point, space.total @ point) + floor  # diagonal of GᵀSG
+        norm = linalg.norm(d)
+        curvature = 2 * np.vdot(b, b) / norm**3 * d
+        R = np.empty((len(space.dual), len(d)))
+        for columns in gen_batches(len(d), COLUMNS):
+            R[:, columns] = self.pull((2 / norm) * b[:, columns])
+        # S G = rest · S_t V point + floor · TᵀU point
+        space.subtract_image(R, rest * curvature * point)
+        subtract(R, space.dual, floor * curvature * point)
+        subtract(R, space.dual, point @ (point.T @ space.pulled(R)))
+        return R, curvature
 
     def precondition(self, right: Array, out: Array, *, careful: bool) -> None:
         """Solve S Z = Tᵀ right roughly, for Z = TᵀU; write U to `out`.
@@ -194,50 +135,11 @@ class Shrunk(NamedTuple):
             T = self.scatter.rows
             out[:] = solve_dual(T, right, rest, self.floor, _CAREFUL, _MAX_PRODUCTS)
 
-    def widen(self, space: Subspace, q: int) -> None:
-        """Extend a basis by the span of the q columns that follow it."""
-        T, V, U = self.scatter.rows, space.basis, space.dual
-        for first in (True, False):  # once leaves rounding errors
-            primal, dual = space.room(q)
-            inside = V.T @ primal
-            _subtract(dual, U, inside)
-            if first:
-                primal[:] = T.T @ dual
-            else:
-                _subtract(primal, V, inside)
-            # Drop columns that are, up to rounding, combinations of others or of V.
-            turn = _whitening(primal)[:, : max(min(T.shape) - space.size, 0)]
-            _turn(primal, turn)
-            _turn(dual, turn)
-            q = turn.shape[1]
-        primal, dual = space.room(q)
-        image = T @ primal
-        total = np.empty((space.size + q, q))
-        for columns in gen_batches(q, _COLUMNS):
-            product = T.T @ image[:, columns]  # S_t times new columns
-            total[:, columns] = np.vstack([V.T @ product, primal.T @ product])
-        space.extend(total, self.scatter.between.of_image(image))
-
     def alignment(self, space: Subspace) -> tuple[Alignment, Array]:
         """Return J restricted to a subspace in which S_t is diagonal, and the rotation to it."""
         values, rotation = positive_eigenpairs(space.total, eigh=np.linalg.eigh)
         shrunk = (1 - self.shrinkage) * values + self.floor
         return Alignment(shrunk, space.factor @ rotation), rotation
-
-
-def _orthonormal_pair(V: Array, U: Array) -> tuple[Array, Array]:
-    """Return orthonormal V = TᵀU of the same span."""
-    V, triangle = np.linalg.qr(V)
-    return V, linalg.solve_triangular(triangle.T, U.T, lower=True, check_finite=False).T
-
-
-def _whitening(V: Array) -> Array:
-    """Return P for which V P is an orthonormal basis of span(V), to rounding at the second time."""
-    gram = V.T @ V
-    size = np.sqrt(gram.diagonal())
-    scale = ratio(np.ones_like(size), size)
-    lengths, axes = positive_eigenpairs(scale[:, None] * gram * scale, RANK_RTOL)
-    return np.asarray(scale[:, None] * axes / np.sqrt(lengths))
 
 
 def maximize_in_subspaces(
@@ -253,7 +155,7 @@ def maximize_in_subspaces(
         The axes of LDA. It is changed in place.
     stop : Stop
         Stop when √⟨g, W⁻¹g⟩ ≤ tol·√J / 4, with g the gradient in the space of the data and W
-        the preconditioner, or after max_iter rounds, but at most sixty.
+        the preconditioner, or after max_iter rounds, but at most sixty times through all columns.
     first : callable
         Solves the problem in the span of the axes.
     """
@@ -261,63 +163,67 @@ def maximize_in_subspaces(
     eigenvalues = objective.eigenvalues
     solution = first(objective)
     history, k = [solution.value], solution.point.shape[1]
-    width = _WIDTH if shrunk.scatter.has_dual(shrunk.floor) else _TALL_WIDTH
-    room = max(space.size, (width - 1) * k) + k
+    new, room = space.growth(k)
+    sweep = -(-k // new)  # rounds after which every column has had its turn
+    room = max(room, space.size + new)
     space.reserve(min(room, 3 * k))  # at once, because growing needs both the old and the new
     point = last = rotation @ solution.point
     slopes, inner = [np.inf] * _PATIENCE, stop._replace(tol=stop.tol / 10)
     while True:
-        if space.size + k > room:
-            both = orthonormal(np.hstack([point, last]))
-            space.restrict(both)
-            point = both.T @ point
-        space.reserve(space.size + k)
+        if space.size + new > room:
+            kept = _solution_and_step(point, last, room - new)
+            space.restrict(kept)
+            point = kept.T @ point
+        space.reserve(space.size + new)
         # In single precision until that gains little.
-        careful = slopes[-1] > slopes[-2] / 4
-        slopes.append(_append_columns(shrunk, space, point, careful=careful))
-        reason = _reason_to_stop(slopes, solution.value, len(history), stop)
+        careful = slopes[-1] > slopes[-1 - sweep] / 4
+        slopes.append(_append_columns(shrunk, space, point, new, careful=careful))
+        reason = _reason_to_stop(slopes, solution.value, len(history), stop, sweep)
         if reason is not None:
             break
-        shrunk.widen(space, k)
+        space.extend(new, careful=careful)
         last = np.pad(point, ((0, space.size - len(point)), (0, 0)))
         objective, rotation = shrunk.alignment(space)
         solution = maximize(objective, rotation.T @ last, inner)
         history.append(solution.value)
         point = rotation @ solution.point
-    values, rotation = np.linalg.eigh(point.T @ space.total @ point)
-    G = space.basis @ (point @ rotation[:, ::-1])
     found = Solution(solution.point, solution.value, np.array(history), reason)
+    values, rotation = np.linalg.eigh(point.T @ space.total @ point)
+    G = space.take(point @ rotation[:, ::-1])
     return Maximum(G, values[::-1], eigenvalues, found)
 
 
-def _reason_to_stop(slopes: list[float], value: float, rounds: int, stop: Stop) -> Reason | None:
+def _solution_and_step(point: Array, last: Array, m: int) -> Array:
+    """Return an orthonormal basis of the solution and of the largest changes since the last."""
+    k = point.shape[1]
+    before, _, _ = np.linalg.svd(last - point @ (point.T @ last), full_matrices=False)
+    return orthonormal(np.hstack([point, before[:, : min(m, 2 * k) - k]]))
+
+
+def _reason_to_stop(
+    slopes: list[float], value: float, rounds: int, stop: Stop, sweep: int
+) -> Reason | None:
     if slopes[-1] <= (stop.tol / 4) ** 2 * value:
         return "gradient"
     if stalled(slopes[-1], slopes[-1 - _PATIENCE], value):
         return "rounding"
-    return "max_iter" if rounds > min(stop.max_iter, MAX_ROUNDS) else None
+    return "max_iter" if rounds > min(stop.max_iter, MAX_ROUNDS * sweep) else None
 
 
-def _append_columns(shrunk: Shrunk, space: Subspace, point: Array, *, careful: bool) -> float:
+def _append_columns(
+    shrunk: Shrunk, space: Subspace, point: Array, new: int, *, careful: bool
+) -> float:
     """Write a rough Z = TᵀU with S Z D = g / curvature behind the basis, for the gradient g.
 
-    Return the squared length of g in the metric of the preconditioner.
+    Only the columns with the largest gradient are solved for. Return the squared length of g in
+    the metric of the preconditioner.
     """
-    T, rest, floor = shrunk.scatter.rows, 1 - shrunk.shrinkage, shrunk.floor
-    primal, dual = space.room(point.shape[1])
-    primal[:] = space.basis @ point
-    dual[:] = space.dual @ point
-    image = T @ primal
-    b = shrunk.turn.T @ shrunk.scatter.between.of_image(image)
-    d = rest * dots(image, image) + floor * dots(image, dual)  # diagonal of GᵀSG
-    norm = linalg.norm(d)
-    curvature = 2 * np.vdot(b, b) / norm**3 * d
-    gradient = shrunk.pull((2 / norm) * b)
-    for rows in gen_batches(len(image), _ROWS):  # S G = Tᵀ(rest · image + floor · dual)
-        gradient[rows] -= curvature * (rest * image[rows] + floor * dual[rows])
-    _subtract(gradient, dual, image.T @ gradient)
-    del image  # the solve needs the memory
-    gradient /= curvature
-    shrunk.precondition(gradient, dual, careful=careful)
-    primal[:] = T.T @ dual
-    return float(curvature @ dots(gradient, T @ primal))
+    gradient, curvature = shrunk.gradient(space, point)
+    bounds = dots(gradient, gradient) / curvature
+    worst = np.argsort(-bounds, kind="stable")[:new]
+    gradient = gradient[:, worst] / curvature[worst]
+    shrunk.precondition(gradient, space.append(new), careful=careful)
+    slopes = curvature[worst] * dots(gradient, space.products(new))
+    # The other columns: at most the share of their bound that these have.
+    others = bounds.sum() - bounds[worst].sum()
+    return float(slopes.sum() + others * np.max(ratio(slopes, bounds[worst]), initial=0.0))
