@@ -15,14 +15,13 @@ from sklearn.neighbors import VALID_METRICS
 from sklearn.utils import ClassifierTags, Tags
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import (
-    _check_sample_weight,
     check_consistent_length,
     check_is_fitted,
     validate_data,
 )
 from skmultilearn.base import MLClassifierBase
 
-from skml_kalda._core.arrays import Array, batches, canonical
+from skml_kalda._core.arrays import Array, batches, canonical, checked_weights
 from skml_kalda._core.frames import frame_library, label_frame
 from skml_kalda._core.labels import indicator, sparse_form
 from skml_kalda._core.nearest import GraphSearch, NearestRows, Neighbors
@@ -221,7 +220,7 @@ class NeighborClassifier(TopLabelsMixin, MLClassifierBase, metaclass=ABCMeta):
         self._weight: NDArray[np.float64] | None = None
         if sample_weight is None:
             return X
-        weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        weight = checked_weights(sample_weight, X)
         counted = np.flatnonzero(weight)
         if len(counted) == len(weight):
             self._weight = weight

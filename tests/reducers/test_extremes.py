@@ -93,6 +93,34 @@ def test_weights_are_blamed_for_squares_that_are_no_floats(name, weight, factor)
         clone(REDUCERS[name]).fit(X * factor, Y, sample_weight=np.full(40, weight))
 
 
+WEIGHTED = (
+    REDUCERS
+    | {name: OTHERS[name] for name in OTHERS if name[-2:] != "CV" and name[:8] != "Landmark"}
+    | {"MLkNN": MLkNN(k=3), "BinaryRelevanceKNN": BinaryRelevanceKNN(k=3)}
+)
+
+
+@pytest.mark.parametrize("form", ["fit", "partial_fit"])
+@pytest.mark.parametrize("weight", [5e-324, 1e-320, 1e-310, 1e-300, 1e300, 1e307, 1.7e308])
+@pytest.mark.parametrize("name", WEIGHTED)
+def test_weights_far_from_ordinary_are_refused_without_a_warning(name, weight, form):
+    X, Y = made(40, 6)
+    estimator = clone(WEIGHTED[name])
+    if not hasattr(estimator, form):
+        pytest.skip("needs all rows at once")
+    with pytest.raises(ValueError, match=r"sample_weight adds up to .*: divide it by its mean"):
+        getattr(estimator, form)(X, Y, sample_weight=np.full(40, weight))
+
+
+def test_a_classifier_with_heavy_weights_is_that_of_many_rows():
+    X, Y = made(40, 6)
+    found, near = (
+        KaLDAClassifier().fit(X, Y, sample_weight=np.full(40, weight)).predict_proba(X)
+        for weight in (1e200, 1e100)
+    )
+    np.testing.assert_allclose(found, near, atol=1e-6)
+
+
 def test_kernel_values_that_cannot_be_squared_are_refused():
     X, Y = made(40, 6)
     with pytest.raises(ValueError, match="The kernel of X has values that are not finite, or too"):

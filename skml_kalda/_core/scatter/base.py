@@ -136,6 +136,8 @@ class Scatter(metaclass=ABCMeta):
         size = self.trace + ridge
         if 1 / _ORDINARY < size < _ORDINARY or (ridge == 0 and not self.is_even):
             return self, 1.0
+        if size == 0:  # no feature varies, as callers find out
+            return self, 1.0
         factor = 2.0 ** -np.round(np.log2(size) / 2)  # a power of two rounds nothing
         return self.rescaled(np.full(self.n_features, factor)), float(factor)
 
