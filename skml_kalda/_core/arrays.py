@@ -61,10 +61,10 @@ def check_columns(bad: NDArray[np.bool_], size: str, names: Any = None) -> None:
         )
 
 
-def checked_weights(sample_weight: Any, X: Any) -> Array:
+def checked_weights(sample_weight: Any, X: Any) -> NDArray[np.float64]:
     """Return the weights of the rows of X; raise if squares of their sum are far from floats."""
     with np.errstate(over="ignore"):
-        weight: Array = _check_sample_weight(
+        weight: NDArray[np.float64] = _check_sample_weight(
             sample_weight, X, dtype=np.float64, ensure_non_negative=True
         )
         total = float(weight.sum())

@@ -127,7 +127,7 @@ class Scatter(metaclass=ABCMeta):
         return bool(diagonal.max(initial=0.0) <= _EVEN**2 * diagonal.min(initial=np.inf))
 
     def of_ordinary_size(self, ridge: float = 0.0) -> tuple[Self, float]:
-        """Return the scatter of X times a factor, and the factor: S_t + γI is then of ordinary size.
+        """Return the scatter of X times a factor that gives S_t + γI an ordinary size; the factor.
 
         The factor is one for nearly all data. Elsewhere single precision, or a product of
         variances in double precision, would overflow or vanish. It is one too for uneven units
