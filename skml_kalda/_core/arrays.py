@@ -11,11 +11,14 @@ from scipy import sparse
 from sklearn import get_config
 from sklearn.utils import assert_all_finite, gen_batches
 from sklearn.utils.extmath import safe_sparse_dot
+from sklearn.utils.validation import _check_sample_weight
 
 Array: TypeAlias = NDArray[np.floating[Any]]
 
 # Numbers in a block: 16 MB as doubles, so that it stays in the cache while it is used.
 BLOCK = 2**21
+# Sums of weights beyond this, or below its inverse, leave no room for weighted squares.
+_HEAVIEST = 1e250
 
 
 def row_blocks(X: Array, at_least: int = 1) -> Iterator[tuple[slice, Array]]:
@@ -56,6 +59,18 @@ def check_columns(bad: NDArray[np.bool_], size: str, names: Any = None) -> None:
             f"Column {column} of X{name} has values too {size} to be squared: use another "
             "unit, for example with a StandardScaler in front."
         )
+
+
+def checked_weights(sample_weight: Any, X: Any) -> NDArray[np.float64]:
+    """Return the weights of the rows of X; raise if squares of their sum are far from floats."""
+    with np.errstate(over="ignore"):
+        weight: NDArray[np.float64] = _check_sample_weight(
+            sample_weight, X, dtype=np.float64, ensure_non_negative=True
+        )
+        total = float(weight.sum())
+    if total and not 1 / _HEAVIEST < total < _HEAVIEST:
+        raise ValueError(f"sample_weight adds up to {total:.3g}: divide it by its mean.")
+    return weight
 
 
 def batches(n: int, numbers_per_row: int, at_most: float = np.inf) -> Iterator[slice]:

@@ -175,6 +175,7 @@ def _largest(sizes: Array) -> float:
     return float(np.max(sizes, initial=0.0))
 
 
+@np.errstate(over="ignore", invalid="ignore")  # the residual tells, and double precision follows
 def _single(system: System, right: Array, aim: float, max_iter: int) -> tuple[Array, int]:
     """Solve in single precision, scaled symmetrically if there is a preconditioner."""
     assert system.rough is not None
@@ -251,6 +252,8 @@ def block_solve(product: Product, right: Array, tol: float, max_iter: int) -> tu
         W += P @ (step @ S).astype(few)
         Q -= image @ step.astype(few)
         del image
+        if not np.isfinite(Q).all():
+            break
         Q, turn = _orthonormal(Q)
         S = turn @ S
         P = P @ turn.T.astype(few)

@@ -51,6 +51,12 @@ def generalized_eigenpairs(
     k : int, optional
         Number of pairs needed. With very many labels, only these are returned.
     """
+    scatter, factor = scatter.of_ordinary_size(ridge)
+    values, G = _eigenpairs(scatter, L, ridge * factor**2, k)
+    return Eigenpairs(values, G * factor if factor != 1 else G)
+
+
+def _eigenpairs(scatter: AnyScatter, L: Array, ridge: float, k: int | None) -> Eigenpairs:
     if not scatter.has_spectrum and scatter.sketches_labels and L.ndim == 1 and k and ridge:
         return Eigenpairs(*leading_pairs(scatter, L, ridge, k))
     L = _varying_side(scatter, L)
@@ -119,7 +125,8 @@ def _unexplained(values: Array) -> Array:
 
 def regression_weights(scatter: Scatter, ridge: float) -> Array:
     """Return ridge weights of the label combinations that vary, shape (p, rank); same W Wᵀ."""
-    return scatter.ridge_weights(varying(scatter.label_scatter), ridge)
+    scatter, factor = scatter.of_ordinary_size(ridge)
+    return factor * scatter.ridge_weights(varying(scatter.label_scatter), ridge * factor**2)
 
 
 def _varying_side(scatter: Scatter, L: Array) -> Array:

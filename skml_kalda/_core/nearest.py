@@ -109,13 +109,15 @@ class NearestRows(NearestNeighbors):
         self
             The fitted search.
         """
-        super().fit(X)
+        with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn adds up all values
+            super().fit(X)
         n, p = self._fit_X.shape
         is_dense = not sparse.issparse(self._fit_X)
         few = is_dense and _one_of(self.metric, EUCLIDEAN) and n >> p >= _ROWS_PER_ORTHANT
         self._kd_tree = cKDTree(self._fit_X, leafsize=_LEAF) if few else None
         return self
 
+    @np.errstate(over="ignore", invalid="ignore")  # distances are checked to be finite
     def kneighbors(
         self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True
     ) -> Any:
@@ -149,6 +151,13 @@ class NearestRows(NearestNeighbors):
         else:
             X = validate_data(self, X, accept_sparse="csr", reset=False)
             found = self._nearest(X, k)
+        # scikit-learn returns the largest float for a neighbour that it did not find.
+        largest = np.finfo(found.distances.dtype).max
+        if isinstance(self.metric, str) and not np.all(found.distances < largest):
+            raise ValueError(
+                "Rows of X are too far apart for distances in floats: use another unit, for "
+                "example with a StandardScaler in front."
+            )
         return tuple(found) if return_distance else found.indices
 
     def _nearest(self, X: Any, k: int) -> Neighbors:

@@ -36,6 +36,7 @@ def best_ridge(scatter: Scatter) -> float:
     others are too close to interpolation, where the error is unreliable: one repeated row
     makes it zero.
     """
+    scatter, _ = scatter.of_ordinary_size(_RIDGES[-1] * scatter.mean_eigenvalue)
     # The number of rows that count: Σ ρ_i‖y_i/ρ_i‖² is the number of rows with labels.
     n = scatter.weight if scatter.rows_once else scatter.gram.diagonal().sum()
     density = scatter.density

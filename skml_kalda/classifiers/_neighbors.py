@@ -15,17 +15,17 @@ from sklearn.neighbors import VALID_METRICS
 from sklearn.utils import ClassifierTags, Tags
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import (
-    _check_sample_weight,
     check_consistent_length,
     check_is_fitted,
     validate_data,
 )
 from skmultilearn.base import MLClassifierBase
 
-from skml_kalda._core.arrays import Array, batches, canonical
+from skml_kalda._core.arrays import Array, batches, canonical, checked_weights
 from skml_kalda._core.frames import frame_library, label_frame
+from skml_kalda._core.kernels.values import check_distances
 from skml_kalda._core.labels import indicator, sparse_form
-from skml_kalda._core.nearest import GraphSearch, NearestRows, Neighbors
+from skml_kalda._core.nearest import EUCLIDEAN, GraphSearch, NearestRows, Neighbors
 from skml_kalda._core.scores.thresholds import Cells, best_threshold_of_cells
 from skml_kalda.classifiers._top_labels import TopLabelsMixin
 
@@ -102,7 +102,7 @@ class NeighborClassifier(TopLabelsMixin, MLClassifierBase, metaclass=ABCMeta):
             The fitted classifier.
         """
         self._label_cache, names, is_matrix, self._unknown = indicator(y, allow_unknown=True)
-        X = canonical(validate_data(self, X, accept_sparse="csr"))
+        X = self._validated(X, reset=True)
         check_consistent_length(X, self._label_cache)
         X = self._weighted_rows(X, sample_weight)
         self._num_instances, self._num_labels = self._label_cache.shape
@@ -188,9 +188,16 @@ class NeighborClassifier(TopLabelsMixin, MLClassifierBase, metaclass=ABCMeta):
     def _votes_of(self, X: Any) -> Iterator[sparse.csr_array]:
         """Check X, and return the votes of batches of its rows."""
         check_is_fitted(self)
-        X = canonical(validate_data(self, X, accept_sparse="csr", reset=False))
+        X = self._validated(X, reset=False)
         neighbors = self._neighbors(X)
         return (self._votes(neighbors.at(rows)) for rows in self._batches(X.shape[0]))
+
+    def _validated(self, X: Any, *, reset: bool) -> Any:
+        with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn adds up all values
+            X = canonical(validate_data(self, X, accept_sparse="csr", reset=reset))
+        if isinstance(self.metric, str) and self.metric in (*EUCLIDEAN, "cosine"):
+            check_distances(X, getattr(self, "feature_names_in_", None), query=not reset)
+        return X
 
     def _batches(self, n: int) -> Iterator[slice]:
         return batches(n, 4 * self._num_labels + 2 * self.k)
@@ -221,7 +228,7 @@ class NeighborClassifier(TopLabelsMixin, MLClassifierBase, metaclass=ABCMeta):
         self._weight: NDArray[np.float64] | None = None
         if sample_weight is None:
             return X
-        weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        weight = checked_weights(sample_weight, X)
         counted = np.flatnonzero(weight)
         if len(counted) == len(weight):
             self._weight = weight

@@ -11,9 +11,9 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
 from sklearn.utils import Tags, check_consistent_length, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import _check_sample_weight, validate_data
+from sklearn.utils.validation import validate_data
 
-from skml_kalda._core.arrays import canonical
+from skml_kalda._core.arrays import canonical, checked_weights
 from skml_kalda._core.frames import frame_library
 from skml_kalda._core.kernels.values import check_distances
 from skml_kalda._core.labels import indicator, sparse_form
@@ -251,7 +251,7 @@ class KaLDAClassifier(ScoredLabelsMixin, ClassifierMixin, BaseEstimator):
             )
         check_distances(X, getattr(self, "feature_names_in_", None))
         check_consistent_length(X, Y.matrix)
-        weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        weight = checked_weights(sample_weight, X)
         counted = np.flatnonzero(weight)
         labels = Y.matrix[counted]
         unknown = None if Y.unknown is None else Y.unknown[counted]

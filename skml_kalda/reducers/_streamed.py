@@ -17,9 +17,9 @@ from sklearn.base import (
 from sklearn.utils import Tags, check_consistent_length
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from skml_kalda._core.arrays import Array, canonical, in_blocks, whole_checks
+from skml_kalda._core.arrays import Array, canonical, checked_weights, in_blocks, whole_checks
 from skml_kalda._core.dask import gathered, is_dask, lazy_on_dask
 from skml_kalda._core.kernels.samples import RowSample
 from skml_kalda._core.labels import Indicator, check_known, indicator
@@ -243,7 +243,7 @@ def row_weights(sample_weight: Any, X: Any, *, batch: bool) -> Array:
         # Not an error here: the next batch may have rows of positive weight.
         check_consistent_length(X, sample_weight)
         return np.zeros(X.shape[0])
-    return _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    return checked_weights(sample_weight, X)
 
 
 def reducer_tags(tags: Tags) -> Tags:

@@ -187,12 +187,14 @@ class MLSI(BaseReducer):
         cross = np.asarray(basis.T @ scatter.cross)
         moments = _Moments(values / x, cross / (np.sqrt(x) * np.sqrt(y)), scatter.label_scatter / y)
         latent = self._direct if self.form == "direct" else self._inverse
-        values, G = latent(moments, ridge, self._k(scatter, moments))
+        values, G = latent(moments, ridge, self._k(scatter, moments, ridge))
         return Eigenpairs(values, np.asarray(basis @ G))
 
     def _implicit(self, scatter: ImplicitScatter, ridge: float, x: float, y: float) -> Eigenpairs:
         if self.form == "inverse":
             raise ValueError(f'MLSI(form="inverse") {NO_SPECTRUM}: use form="direct".')
+        scatter, factor = scatter.of_ordinary_size(ridge * scatter.mean_eigenvalue)
+        x *= factor**2
         gamma = ridge * scatter.mean_eigenvalue
         if self.beta == 1:
             L = np.full(scatter.n_classes, 1 / np.sqrt(y))
@@ -208,18 +210,25 @@ class MLSI(BaseReducer):
             )
             k = self._number_of_components(scatter.label_dimensions, limit, reason)
             pairs = Latent(scatter, (1 - self.beta) / x, self.beta / y, gamma).top(k)
-        return Eigenpairs(pairs.values, pairs.vectors * np.sqrt(x))
+        return Eigenpairs(pairs.values, pairs.vectors * np.sqrt(x))  # the factor cancels
 
-    def _k(self, scatter: SpectralScatter, moments: _Moments) -> int:
+    def _k(self, scatter: SpectralScatter, moments: _Moments, ridge: float) -> int:
         limit, reason = len(moments.data), RANK_OF_DATA
         if self.beta == 1:
-            limit = int(np.linalg.matrix_rank(moments.cross, rtol=RANGE_RTOL))
+            # In the metric of the ridge, so that without one it does not depend on units.
+            N = moments.cross / self._root(moments, ridge)[:, None]
+            limit = int(np.linalg.matrix_rank(N, rtol=RANGE_RTOL))
             reason = RANK_OF_COVARIANCE
         return self._number_of_components(scatter.label_dimensions, limit, reason)
 
+    def _root(self, moments: _Moments, ridge: float) -> Array:
+        """Return the root of S_t + γI in the eigenbasis of S_t."""
+        s = moments.data
+        return np.asarray(np.sqrt(s + ridge * s.sum() / self.n_features_in_))
+
     def _direct(self, moments: _Moments, ridge: float, k: int) -> Eigenpairs:
         s, N, _ = moments
-        root = np.sqrt(s + ridge * s.sum() / self.n_features_in_)
+        root = self._root(moments, ridge)
         N = N / root[:, None]
         M = self.beta * N @ N.T
         M.flat[:: len(s) + 1] += (1 - self.beta) * (s / root) ** 2

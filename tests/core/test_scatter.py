@@ -58,6 +58,24 @@ def test_scatters_are_those_of_the_definition(form, store, shape):
     np.testing.assert_allclose(scatter.trace, np.trace(S_t))
 
 
+@pytest.mark.parametrize("form", [MomentScatter, RowScatter])
+@pytest.mark.parametrize("store", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("shape", [(80, 40), (35, 40)], ids=["tall", "wide"])
+def test_spectra_of_units_far_apart_are_pivots(form, store, shape):
+    """If each unit is 10^5 times the next, eigenvalues are the pivots of elimination in order."""
+    X, Y = made(*shape)
+    order = np.random.default_rng(0).permutation(40)
+    units = np.empty(40)
+    units[order] = 10.0 ** np.linspace(100, -95, 40)
+    values, basis = form.of(store(X * units), *weighted(Y)).spectrum
+    rank = min(40, shape[0] - 1)
+    first = order[:rank]
+    S_t = by_definition(X, Y)[2][np.ix_(first, first)]
+    pivots = np.diag(np.linalg.cholesky(S_t)) ** 2
+    np.testing.assert_allclose(values, pivots * units[first] ** 2, rtol=1e-7)
+    np.testing.assert_allclose(np.abs(basis[first, range(rank)]), 1, rtol=1e-7)
+
+
 @pytest.mark.parametrize("block", [5, 10**6])
 def test_the_total_scatter_of_sparse_rows_is_put_together_from_blocks(block, monkeypatch):
     monkeypatch.setattr(centred, "_BLOCK", block)

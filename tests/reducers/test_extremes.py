@@ -93,6 +93,54 @@ def test_weights_are_blamed_for_squares_that_are_no_floats(name, weight, factor)
         clone(REDUCERS[name]).fit(X * factor, Y, sample_weight=np.full(40, weight))
 
 
+WEIGHTED = (
+    REDUCERS
+    | {name: OTHERS[name] for name in OTHERS if name[-2:] != "CV" and name[:8] != "Landmark"}
+    | {"MLkNN": MLkNN(k=3), "BinaryRelevanceKNN": BinaryRelevanceKNN(k=3)}
+)
+
+
+@pytest.mark.parametrize("form", ["fit", "partial_fit"])
+@pytest.mark.parametrize("weight", [5e-324, 1e-320, 1e-310, 1e-300, 1e300, 1e307, 1.7e308])
+@pytest.mark.parametrize("name", WEIGHTED)
+def test_weights_far_from_ordinary_are_refused_without_a_warning(name, weight, form):
+    X, Y = made(40, 6)
+    estimator = clone(WEIGHTED[name])
+    if not hasattr(estimator, form):
+        pytest.skip("needs all rows at once")
+    with pytest.raises(ValueError, match=r"sample_weight adds up to .*: divide it by its mean"):
+        getattr(estimator, form)(X, Y, sample_weight=np.full(40, weight))
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("metric", ["euclidean", "minkowski", "cosine"])
+@pytest.mark.parametrize("classifier", [MLkNN, BinaryRelevanceKNN])
+def test_rows_too_far_apart_for_neighbours_are_refused(classifier, metric, form):
+    X, Y = made(40, 6)
+    signs = np.where(np.arange(240).reshape(40, 6) % 7 < 3, 1, -1)
+    wide = form(signs * 1e307 * (9 + np.tanh(X)))
+    with pytest.raises(ValueError, match="Column 0 of X has values too large to be sq"):
+        classifier(k=3, metric=metric).fit(wide, Y)
+    with pytest.raises(ValueError, match="Column 0 of X has values too large to be squared"):
+        classifier(k=3, metric=metric).fit(form(X), Y).predict(wide)
+
+
+def test_sums_of_distances_that_are_no_floats_are_refused():
+    _, Y = made(40, 6)
+    wide = np.outer(np.where(np.arange(40) % 2, 1, -1), np.full(6, 1e308))
+    with pytest.raises(ValueError, match="too far apart for distances in floats"):
+        MLkNN(k=30, metric="manhattan").fit(wide, Y)
+
+
+def test_a_classifier_with_heavy_weights_is_that_of_many_rows():
+    X, Y = made(40, 6)
+    found, near = (
+        KaLDAClassifier().fit(X, Y, sample_weight=np.full(40, weight)).predict_proba(X)
+        for weight in (1e200, 1e100)
+    )
+    np.testing.assert_allclose(found, near, atol=1e-6)
+
+
 def test_kernel_values_that_cannot_be_squared_are_refused():
     X, Y = made(40, 6)
     with pytest.raises(ValueError, match="The kernel of X has values that are not finite, or too"):

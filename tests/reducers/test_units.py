@@ -7,8 +7,9 @@ from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.preprocessing import StandardScaler
 
+import skml_kalda
 from skml_kalda import scatter_form
-from tests.classic import CCA, LDA, MLDA, OPLS, RLDA, ULDA, MultiLabelKaLDA
+from tests.classic import CCA, LDA, MLDA, MLSI, OPLS, RLDA, ULDA, MultiLabelKaLDA
 from tests.conftest import made
 
 FREE = {
@@ -102,9 +103,56 @@ def test_a_constant_feature_of_any_size_changes_nothing(reducer, form):
     np.testing.assert_allclose(found.components_, expected.components_, atol=1e-8)
 
 
-def test_all_directions_of_sparse_rows_in_uneven_units_are_found():
-    X, Y = made(60, 8)
-    X = sparse.csr_array(X * units(8, 3))
+@pytest.mark.parametrize("decades", [3, 6, 8])
+@pytest.mark.parametrize("shape", [(60, 8), (20, 30)])
+def test_all_directions_of_sparse_rows_in_uneven_units_are_found(shape, decades):
+    X, Y = made(*shape)
+    X = sparse.csr_array(X * units(shape[1], decades))
+    k = min(shape[0] - 1, shape[1])
     with scatter_form("rows"):
-        kalda = MultiLabelKaLDA(n_components=8, shrinkage=None).fit(X, Y)
-    np.testing.assert_allclose(kalda.components_ @ kalda.components_.T, np.eye(8), atol=1e-8)
+        kalda = MultiLabelKaLDA(n_components=k, shrinkage=None).fit(X, Y)
+    np.testing.assert_allclose(kalda.components_ @ kalda.components_.T, np.eye(k), atol=1e-7)
+
+
+def test_sparse_rows_too_large_to_be_made_dense_are_refused_in_wild_units(monkeypatch):
+    X, Y = made(20, 30)
+    monkeypatch.setattr("skml_kalda._core.scatter.rows._DENSE", 100)
+    X = sparse.csr_array(X * units(30, 8))
+    with scatter_form("rows"), pytest.raises(ValueError, match="of 19 directions are lost to ro"):
+        MultiLabelKaLDA().fit(X, Y)
+    with scatter_form("rows"):
+        assert RLDA(ridge="auto").fit(X, Y).ridge_ > 0
+
+
+@pytest.mark.parametrize("name", ["MLSI", "CCA"])
+@pytest.mark.parametrize("form", ["moments", "rows"])
+def test_the_labels_alone_limit_the_directions_of_regression(name, form):
+    X, Y = made(60, 8)
+    reducer = {"MLSI": MLSI(beta=1.0, ridge=0.0), "CCA": CCA(ridge=0.0)}[name]
+    with scatter_form(form):
+        found = reducer.fit(X * units(8, 60), Y)
+    expected = clone(reducer).fit(X, Y)
+    np.testing.assert_allclose(found.eigenvalues_, expected.eigenvalues_, rtol=1e-6)
+
+
+SIZED = FREE | {
+    "LDA-auto": skml_kalda.LDA(normalize="B"),
+    "RLDA-ridge": RLDA(),
+    "CCA-ridge": CCA(),
+    "MLSI": MLSI(),
+    "kaLDA-shrunk": MultiLabelKaLDA(constraint="none", shrinkage=0.1),
+    "kaLDA-orthonormal": MultiLabelKaLDA(shrinkage=0.1),
+}
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.parametrize("factor", [1e-100, 1e-20, 1e20, 1e100])
+@pytest.mark.parametrize("form", ["moments", "rows", "implicit"])
+@pytest.mark.parametrize("name", SIZED)
+def test_one_factor_for_all_features_changes_no_eigenvalue(name, form, factor):
+    X, Y = made(80, 10)
+    X = sparse.csr_array(X * (np.random.default_rng(1).random(X.shape) < 0.4))
+    with scatter_form(form):
+        expected = clone(SIZED[name]).fit(X, Y).eigenvalues_
+        found = clone(SIZED[name]).fit(X * factor, Y).eigenvalues_
+    np.testing.assert_allclose(found, expected, rtol=1e-6)

@@ -236,14 +236,17 @@ def whitening(K: Array, dtype: Any = np.float64) -> Array:
     return vectors / np.sqrt(values)
 
 
-def check_distances(X: Any, names: Any = None) -> None:
-    """Raise if squared distances of rows may be too large for floats, or are too small."""
+def check_distances(X: Any, names: Any = None, *, query: bool = False) -> None:
+    """Raise if squared distances of rows may be too large for floats, or are too small.
+
+    Rows of a query may be as small as they like, because the others are not.
+    """
     if X.shape[0] == 0:
         return
     size = np.maximum(_dense(X.max(axis=0)), -_dense(X.min(axis=0)))
     # Two rows are at most 2 max|x_j| apart in feature j, and there are p features.
     check_columns(size > _LARGEST / np.sqrt(X.shape[1]), "large", names)
-    if size.max() < _SMALLEST:
+    if size.max() < _SMALLEST and not query:
         check_columns(size > 0, "small", names)
 
 

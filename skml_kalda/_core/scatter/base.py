@@ -25,6 +25,8 @@ RANK_RTOL = 1e-12
 TOL = 1e-4
 # Features whose spreads differ by less than this factor count as having the same unit.
 _EVEN = 100.0
+# Products with S_t + γI of a size beyond this, or below its inverse, may be no floats.
+_ORDINARY = 1e20
 # If no feature correlates with labels by more than this, all that is left is rounding.
 _UNCORRELATED = 1e-12
 # The variance of the label sums is a rounding error below this fraction of their squares.
@@ -123,6 +125,21 @@ class Scatter(metaclass=ABCMeta):
         """
         diagonal = self.diagonal[self.varying]
         return bool(diagonal.max(initial=0.0) <= _EVEN**2 * diagonal.min(initial=np.inf))
+
+    def of_ordinary_size(self, ridge: float = 0.0) -> tuple[Self, float]:
+        """Return the scatter of X times a factor that gives S_t + γI an ordinary size; the factor.
+
+        The factor is one for nearly all data. Elsewhere single precision, or a product of
+        variances in double precision, would overflow or vanish. It is one too for uneven units
+        without a ridge, because features are then scaled one by one.
+        """
+        size = self.trace + ridge
+        if 1 / _ORDINARY < size < _ORDINARY or (ridge == 0 and not self.is_even):
+            return self, 1.0
+        if size == 0:  # no feature varies, as callers find out
+            return self, 1.0
+        factor = 2.0 ** -np.round(np.log2(size) / 2)  # a power of two rounds nothing
+        return self.rescaled(np.full(self.n_features, factor)), float(factor)
 
     def cleaned(self) -> Self:
         """Return the scatter with the rounding errors of constant features set to zero."""

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg, sparse
+from scipy import sparse
 
 from skml_kalda._core.arrays import Array, row_blocks
 from skml_kalda._core.scatter.base import (
@@ -23,7 +23,7 @@ from skml_kalda._core.scatter.base import (
 )
 from skml_kalda._core.scatter.centred import CentredRows, weighted_mean
 from skml_kalda._core.scatter.memory import check_labels, check_memory
-from skml_kalda._core.scatter.spectral import SpectralScatter, cholesky_solve
+from skml_kalda._core.scatter.spectral import SpectralScatter, cholesky_solve, spectrum_of_square
 from skml_kalda._core.symmetric import positive_eigenpairs
 
 
@@ -158,14 +158,13 @@ class MomentScatter(SpectralScatter):
         # NumPy's eigh: SciPy has a faster driver, but switching to its BLAS threads costs more.
         if self.is_even:
             return Spectrum(*positive_eigenpairs(self.total, eigh=np.linalg.eigh))
-        # S_t = AᵀA, where A has one row for each positive eigenvalue of S_t scaled to a unit
+        # S_t = AAᵀ, where A has one column for each positive eigenvalue of S_t scaled to a unit
         # diagonal. Singular values of A resolve variances that eigenvalues of S_t do not.
         units = self.units
         values, vectors = positive_eigenpairs(self.rescaled(units).total)
         spread = np.divide(1, units, out=np.zeros_like(units), where=units > 0)
-        A = np.sqrt(values)[:, None] * vectors.T * spread
-        _, singular, right = linalg.svd(A, full_matrices=False)
-        return Spectrum(singular**2, right.T)
+        A = np.sqrt(values) * vectors * spread[:, None]
+        return spectrum_of_square(A, len(values))
 
     def _solve(self, L: Array, ridge: float) -> Array | None:
         return cholesky_solve(self.total, ridge, self.cross @ L)

@@ -14,9 +14,13 @@ from sklearn.utils import assert_all_finite
 from skml_kalda._core.arrays import Array
 from skml_kalda._core.scatter.base import Spectrum, label_gram, label_moments
 from skml_kalda._core.scatter.centred import CentredRows, weighted_mean
+from skml_kalda._core.scatter.density import Density
 from skml_kalda._core.scatter.memory import check_labels, check_memory
-from skml_kalda._core.scatter.spectral import SpectralScatter, cholesky_solve
-from skml_kalda._core.symmetric import RANGE_RTOL, positive, positive_eigenpairs
+from skml_kalda._core.scatter.spectral import SpectralScatter, cholesky_solve, spectrum_of_square
+from skml_kalda._core.symmetric import positive, positive_eigenpairs
+
+# Numbers of sparse rows that are made dense where inner products lose digits: 256 MB.
+_DENSE = 2**25
 
 
 @dataclass(frozen=True)
@@ -84,16 +88,43 @@ class RowScatter(SpectralScatter):
     def spectrum(self) -> Spectrum:
         """Eigendecomposition of S_t on its range."""
         if isinstance(self.rows, np.ndarray):
+            if not self.is_even:
+                return spectrum_of_square(self.rows.T, self._rank)
             # Through QR, so that the basis is orthonormal even where eigenvalues are tiny.
             Q, R = linalg.qr(self.rows.T, mode="economic", check_finite=False)
             left, singular, _ = linalg.svd(R, full_matrices=False, check_finite=False)
-            keep = positive(singular**2) if self.is_even else np.arange(self._rank)
+            keep = positive(singular**2)
             return Spectrum(singular[keep] ** 2, Q @ left[:, keep])
-        values, vectors = positive_eigenpairs(self.kernel, RANGE_RTOL if self.is_even else 1e-15)
-        values, vectors = values[: self._rank], vectors[:, : self._rank]
+        found = len(self._resolved.values)
+        if self.is_even or found == self._rank:
+            return self._resolved
+        if np.prod(self.rows.shape) > _DENSE:
+            raise _lost(self._rank - found, self._rank)
+        return spectrum_of_square(self.rows.dense().T, self._rank)
+
+    @cached_property
+    def _resolved(self) -> Spectrum:
+        """The part of the spectrum that the inner products of sparse rows resolve."""
+        values, vectors = positive_eigenpairs(self.kernel)
+        if not self.is_even:
+            values, vectors = values[: self._rank], vectors[:, : self._rank]
         return Spectrum(values, self.rows.T @ aslinearoperator(vectors / np.sqrt(values)))
+
+    @cached_property
+    def density(self) -> Density:
+        """Every eigenvalue of S_t that is not far below any ridge."""
+        if isinstance(self.rows, np.ndarray):
+            return Density.exact(*self.spectrum, self.between)
+        return Density.exact(*self._resolved, self.between)
 
     def _solve(self, L: Array, ridge: float) -> Array | None:
         # (TᵀT + γI)⁻¹Tᵀ = Tᵀ(TTᵀ + γI)⁻¹
         dual = cholesky_solve(self.kernel, ridge, self.targets @ L)
         return None if dual is None else np.asarray(self.rows.T @ dual)
+
+
+def _lost(lost: int, rank: int) -> ValueError:
+    return ValueError(
+        f"The units of the columns of X differ so much that {lost} of {rank} directions are lost "
+        "to rounding: scale X first, for example with a MaxAbsScaler."
+    )

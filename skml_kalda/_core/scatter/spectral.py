@@ -17,6 +17,8 @@ from skml_kalda._core.scatter.density import Density
 # A solve loses as many digits as the condition number of B has. If that is larger than the
 # inverse of this, S_t is restricted to its range first.
 _RCOND = 1e-6
+# Divide and conquer loses singular values below this fraction of the largest to rounding.
+_GRADED = 1e-8
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,23 @@ class SpectralScatter(Scatter):
     def _solve_on_range(self, L: Array, ridge: float) -> Array:
         values, basis = self.spectrum
         return np.asarray(basis @ ((basis.T @ self.cross @ L) / (values + ridge)[:, None]))
+
+
+def spectrum_of_square(A: Array, rank: int) -> Spectrum:
+    """Return the spectrum of S_t = A Aᵀ, for A of shape (p, r), in any units of the features.
+
+    QR of A with its rows sorted by size and its columns pivoted keeps the digits of every row,
+    however small (Cox & Higham 1998). What is left is graded from large to small, and its singular
+    values are all right to full precision if those of A in even units are.
+    """
+    order = np.argsort(-np.abs(A).max(axis=1, initial=0.0), kind="stable")
+    Q, R, _ = linalg.qr(A[order], mode="economic", pivoting=True, check_finite=False)
+    size = np.abs(R.diagonal())[:rank]
+    driver = "gesdd" if size[-1] > _GRADED * size[0] else "gesvd"
+    left, singular, _ = linalg.svd(R, full_matrices=False, check_finite=False, lapack_driver=driver)
+    basis = np.empty((len(A), rank))
+    basis[order] = Q @ left[:, :rank]
+    return Spectrum(singular[:rank] ** 2, basis)
 
 
 def cholesky_solve(S: Array, ridge: float, right: Array) -> Array | None:

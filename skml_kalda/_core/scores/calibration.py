@@ -105,8 +105,10 @@ def _newton_step(rows: _Rows, theta: Array, pull: Array, firmness: float) -> Arr
     xx = np.sum(curvature * x * x, axis=0) + firmness
     x1 = np.sum(curvature * x, axis=0)
     ones = np.sum(curvature, axis=0) + firmness
-    step: Array = np.stack([ones * slope - x1 * shift, xx * shift - x1 * slope])
-    return step / (xx * ones - x1 * x1)
+    # Divided first, because a square of weights may overflow.
+    slope, shift, xx, x1 = (each / ones for each in (slope, shift, xx, x1))
+    step: Array = np.stack([slope - x1 * shift, xx * shift - x1 * slope])
+    return step / (xx - x1 * x1)
 
 
 def softmax_slope(scores: Array, classes: NDArray[np.intp], weight: Array) -> float:

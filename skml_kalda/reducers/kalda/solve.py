@@ -91,6 +91,7 @@ class KaLDA:
     def _orthonormal(self, scatter: AnyScatter) -> Directions:
         """Maximise J over GᵀG = I, by iteration."""
         a = self._shrinkage(scatter)
+        scatter, _ = scatter.of_ordinary_size(a * scatter.mean_eigenvalue)  # J stays the same
         G, variances, eigenvalues, solution = (
             self._spectral(scatter, a) if scatter.has_spectrum else self._in_subspaces(scatter, a)
         )
