@@ -1,6 +1,7 @@
 """The user's own data and methods, from the command line and from a plan."""
 
 import json
+import shutil
 import sys
 import tomllib
 from pathlib import Path
@@ -21,6 +22,7 @@ from skml_kalda.bench.cli import _with_command, main
 from skml_kalda.bench.methods import make_estimator
 from skml_kalda.bench.own_data import describe_files, own_plan
 from skml_kalda.bench.plan import Plan, read_plan
+from skml_kalda.bench.running import runner
 from skml_kalda.cli import main as command
 
 OWN = """
@@ -81,8 +83,8 @@ def test_the_command_compares_methods_on_a_table(here, capsys):
         "[10/10]",
     ):
         assert text in shown
-    folder = here / "bench-results" / "mine"
-    assert shown.rstrip().splitlines()[-1].startswith("report: bench-results/mine/report.html")
+    folder = here / "bench-results" / "mine.csv"
+    assert shown.rstrip().splitlines()[-1].startswith("report: bench-results/mine.csv/report.html")
     results = read_results(folder)
     assert len(results.ok) == 10
     assert results.data["mine.csv"]["features"] == 7
@@ -131,6 +133,46 @@ def test_a_changed_file_or_other_labels_are_measured_again(here):
     Path("mine.csv").write_text(text + text.splitlines()[-1] + "\n")
     assert bench(*arguments) == 0
     assert Path("out/results.jsonl").read_text().count('"status": "ok"') == 6
+
+
+@pytest.mark.usefixtures("no_report")
+def test_runs_of_different_files_have_folders_of_their_own(here):
+    (here / "deep").mkdir()
+    shutil.copy("mine.csv", "quick.csv")
+    shutil.copy("mine.csv", "deep/mine.csv")
+    pd.read_csv("mine.csv").to_csv("mine.tsv", index=False, sep="\t")
+    files = ["mine.csv", "mine.tsv", "quick.csv", "deep/mine.csv"]
+    for file in files:
+        assert bench("--data", file, "--labels", "label_*", "--methods", "none") == 0
+    runs = [read_results(path) for path in Path("bench-results").iterdir()]
+    assert sorted(run.plan.data[run.plan.datasets[0]]["file"] for run in runs) == sorted(files)
+    assert [len(run.ok) for run in runs] == [2, 2, 2, 2]
+    for each in runs:
+        assert f"--data {each.plan.data[each.plan.datasets[0]]['file']}" in each.plan.command()
+    # The same file in another spelling continues its run.
+    assert bench("--data", "./mine.csv", "--labels", "label_*", "--methods", "none") == 0
+    assert Path("bench-results/mine.csv/results.jsonl").read_text().count('"status": "ok"') == 2
+
+
+@pytest.mark.usefixtures("no_report")
+def test_an_interrupted_run_of_a_changed_file_keeps_no_rows_of_the_old_one(here, monkeypatch):
+    arguments = [*OPTIONS, "--methods", "none", "kaLDA", "--output", "out"]
+    assert bench(*arguments) == 0
+    old = {row["sha256"] for row in read_results("out").ok}
+    frame = pd.read_csv("mine.csv")
+    frame.assign(x0=-frame["x0"]).to_csv("mine.csv", index=False)
+    measured = runner.measure
+
+    def interrupted(cell, source):
+        if cell.method == "kaLDA":
+            raise KeyboardInterrupt
+        return measured(cell, source)
+
+    monkeypatch.setattr(runner, "measure", interrupted)
+    assert bench(*arguments) == 130
+    results = read_results("out")
+    assert (len(results.ok), results.missing) == (2, 2)
+    assert old.isdisjoint(row["sha256"] for row in results.ok)
 
 
 def test_a_plan_may_name_files_beside_it(here, monkeypatch):

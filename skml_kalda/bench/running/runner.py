@@ -81,7 +81,7 @@ def run(
     _check_where(plan, jobs, dask)
     folder = Path(output) if output is not None else default_output(plan)
     # A file that cannot be read ends the run before anything is written.
-    cards = {name: describe(_own(plan, name)) for name in plan.datasets if name in plan.data}
+    cards = {name: _card(_own(plan, name)) for name in plan.datasets if name in plan.data}
     with connected(dask) as client, Journal(folder, fresh=fresh) as journal:
         sources = {name: find_source(name, data_home, plan.data) for name in plan.datasets}
         journal.start(plan, environment(), cards)
@@ -100,6 +100,10 @@ def _own(plan: Plan, name: str) -> Source:
     source = find_source(name, data=plan.data)
     assert source is not None, "a file that is not there is an error"
     return source
+
+
+def _card(source: Source) -> dict[str, Any]:
+    return {**describe(source), "sha256": source.sha256}
 
 
 def _check_where(plan: Plan, jobs: int, dask: str | None) -> None:
