@@ -14,8 +14,8 @@ from skml_kalda.bench.extra import check_extra
 from skml_kalda.bench.methods import method_names
 from skml_kalda.bench.own_data import describe_files, own_plan
 from skml_kalda.bench.plan import LISTS, SINGLE, Plan, plan_names, read_plan
-from skml_kalda.bench.running.data import describe_data
 from skml_kalda.bench.running.environment import n_cores
+from skml_kalda.bench.running.own_cards import describe_data
 from skml_kalda.bench.running.results import FILE_NAME, Results, read_results
 from skml_kalda.bench.running.runner import default_output, run
 from skml_kalda.datasets.tables.labels import parse_labels

@@ -221,6 +221,51 @@ def test_fewer_rows_than_folds_are_one_error(here, capsys):
     assert not Path("bench-results").exists()
 
 
+@pytest.mark.parametrize(
+    ("rows", "arguments", "told"),
+    [
+        (12, [], "12 rows are too few: 5 folds with 3 inner folds for thresholds leave 6 for "
+            "training, and MLkNN needs 10: add rows (at least 19 in all), or pass --k 6"),
+        (16, [], "leave 8 for training, and MLkNN needs 10: add rows (at least 19 in all), "
+            "or pass --k 8, or pass --thresholds 0"),
+        (12, ["--thresholds", "0"], "12 rows are too few: 5 folds leave 9 for training, and "
+            "MLkNN needs 10: add rows (at least 13 in all), or pass --k 9"),
+        (5, ["--folds", "2", "--methods", "LogisticRegression"], "5 rows are too few: 2 folds "
+            "with 3 inner folds for thresholds leave 0 for training, and methods need 2: "
+            "add rows (at least 6 in all), or pass --thresholds 0"),
+    ],
+)  # fmt: skip
+def test_too_few_rows_to_train_are_one_error(here, capsys, rows, arguments, told):
+    pd.read_csv("mine.csv").head(rows).to_csv("mine.csv", index=False)
+    assert main([*OPTIONS, *arguments]) == 2
+    shown = capsys.readouterr().err
+    assert shown.startswith("error: mine.csv: ")
+    assert shown.endswith(f"{told}\n")
+    assert shown.count("\n") == 1
+    assert not Path("bench-results").exists()
+    plan = own_plan(describe_files(["mine.csv"], "label_*")).changed(folds=5)
+    with pytest.raises(ValueError, match="rows are too few"):
+        run(plan, here / "out")
+    assert not Path("out").exists()
+
+
+@pytest.mark.usefixtures("no_report")
+def test_the_fewest_rows_and_the_k_that_the_error_names_are_enough(here):
+    whole = pd.read_csv("mine.csv")
+    run_default = [*OPTIONS, "--methods", "none", "LogisticRegression", "--jobs", "1"]
+    for rows, arguments in ((19, []), (12, ["--k", "6"]), (16, ["--thresholds", "0"])):
+        whole.head(rows).to_csv("mine.csv", index=False)
+        assert main([*run_default, *arguments]) == 0
+
+
+def test_classes_with_fewer_rows_than_folds_are_one_error(here, capsys):
+    frame = pd.read_csv("mine.csv").filter(like="x")
+    frame.assign(kind=[f"kind {i % 20}" for i in range(60)]).to_csv("mine.csv", index=False)
+    assert main(["--data", "mine.csv", "--labels", "kind"]) == 2
+    told = "error: mine.csv: no class has more than 3 of the 60 rows, too few for 5 folds: "
+    assert capsys.readouterr().err.startswith(told)
+
+
 def test_a_label_that_never_varies_is_told_and_runs(here, capsys):
     frame = pd.read_csv("mine.csv").assign(label_1=0)
     frame["label_0"] = (frame.index < 3).astype(int)
