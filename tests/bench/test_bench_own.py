@@ -1,6 +1,7 @@
 """The user's own data and methods, from the command line and from a plan."""
 
 import json
+import shlex
 import shutil
 import sys
 import tomllib
@@ -152,6 +153,31 @@ def test_runs_of_different_files_have_folders_of_their_own(here):
     # The same file in another spelling continues its run.
     assert bench("--data", "./mine.csv", "--labels", "label_*", "--methods", "none") == 0
     assert Path("bench-results/mine.csv/results.jsonl").read_text().count('"status": "ok"') == 2
+
+
+@pytest.mark.usefixtures("no_report")
+def test_a_plan_on_a_file_has_its_own_folder_and_its_command_names_the_file(here):
+    arguments = ["--classifiers", "1-NN", "--methods", "none"]
+    assert bench("run", "quick", *OPTIONS, *arguments) == 0
+    assert bench("run", "quick", *arguments, "--datasets", "emotions") == 0
+    folders = {path.name: read_results(path) for path in Path("bench-results").iterdir()}
+    assert sorted(folders) == ["quick", "quick-mine.csv"]
+    again = folders["quick-mine.csv"].plan.command()
+    assert " run quick --data mine.csv --labels 'label_*' --methods none" in again
+    assert "--datasets" not in again
+    assert "--data " not in folders["quick"].plan.command()
+
+
+@pytest.mark.usefixtures("no_report")
+@pytest.mark.parametrize("plan", [[], ["run", "quick"]])
+def test_files_and_data_sets_of_the_package_run_together_and_again(here, plan):
+    arguments = ["--methods", "LogisticRegression", "--thresholds", "0", "--output", "out"]
+    assert bench(*plan, *OPTIONS, "--datasets", "emotions", *arguments) == 0
+    results = read_results("out")
+    assert results.plan.datasets == ("mine.csv", "emotions")
+    words = shlex.split(results.plan.command().removeprefix("python -m skml_kalda.bench "))
+    assert main([*words, "--jobs", "1", "--output", "out"]) == 0
+    assert read_results("out").plan == results.plan
 
 
 @pytest.mark.usefixtures("no_report")
