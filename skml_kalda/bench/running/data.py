@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from skml_kalda.datasets import get_data_home, load_dataset, load_table
-from skml_kalda.datasets.files import sha256_of
+from skml_kalda.datasets.files import check_is_file, sha256_of
 from skml_kalda.datasets.home import find_file
 from skml_kalda.datasets.manifest import Manifest, read_manifest
 
@@ -51,8 +51,7 @@ def find_source(
 
 def _own_source(name: str, description: Mapping[str, Any]) -> Source:
     path = Path(description["file"])
-    if not path.is_file():
-        raise FileNotFoundError(f"there is no file {path}")
+    check_is_file(path)
     given = {key: value for key, value in description.items() if key != "file"}
     options = json.dumps(given, sort_keys=True)
     digest = hashlib.sha256(f"{sha256_of(path)} {options}".encode()).hexdigest()
