@@ -223,6 +223,7 @@ def test_a_plan_may_name_files_beside_it(here, monkeypatch):
         (["--data", "mine.csv", "--labels", "lable_*"], "mine.csv: no column matches 'lable_*'"),
         (["--labels", "3"], "--labels and --ignore are for a file"),
         (["--data", "mine.csv", "a/mine.csv", "--labels", "3"], "two files have the same name"),
+        ([*OPTIONS, "--output", "mine.csv"], "mine.csv is a file: choose another folder"),
         ([*OPTIONS, "--methods", "no_such:Thing"], "No module named 'no_such'"),
         ([*OPTIONS, "--methods", "own_methods:Thing"], "has no attribute 'Thing'"),
         ([*OPTIONS, "--methods", "own_methods:number"], "'own_methods:number' is no estimator"),

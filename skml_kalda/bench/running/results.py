@@ -28,6 +28,8 @@ class Journal:
     """
 
     def __init__(self, folder: Path, *, fresh: bool = False) -> None:
+        if folder.is_file():
+            raise FileExistsError(f"{folder} is a file: choose another folder for the results")
         folder.mkdir(parents=True, exist_ok=True)
         self._stream: IO[bytes] = (folder / FILE_NAME).open("a+b")
         try:

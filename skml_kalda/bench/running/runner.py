@@ -13,9 +13,9 @@ from skml_kalda.bench.cells import Cell
 from skml_kalda.bench.plan import Plan, read_plan
 from skml_kalda.bench.running.cluster import connected, measured_on
 from skml_kalda.bench.running.data import Source, find_source
-from skml_kalda.bench.running.own_cards import own_cards
 from skml_kalda.bench.running.environment import environment
 from skml_kalda.bench.running.measure import measure
+from skml_kalda.bench.running.own_cards import own_cards
 from skml_kalda.bench.running.progress import Progress, Silent
 from skml_kalda.bench.running.result_rows import Row, skip_row
 from skml_kalda.bench.running.results import Journal, Results, read_results
