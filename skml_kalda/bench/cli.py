@@ -14,8 +14,8 @@ from skml_kalda.bench.extra import check_extra
 from skml_kalda.bench.methods import method_names
 from skml_kalda.bench.own_data import describe_files, own_plan
 from skml_kalda.bench.plan import LISTS, SINGLE, Plan, plan_names, read_plan
-from skml_kalda.bench.running.data import describe_data
 from skml_kalda.bench.running.environment import n_cores
+from skml_kalda.bench.running.own_cards import describe_data
 from skml_kalda.bench.running.results import FILE_NAME, Results, read_results
 from skml_kalda.bench.running.runner import default_output, run
 from skml_kalda.datasets.tables.labels import parse_labels
@@ -122,7 +122,7 @@ def _add_run(command: argparse.ArgumentParser) -> None:
     add("--timeout", type=float, metavar="SECONDS", help="a cell that takes longer fails")
     add("--jobs", type=int, default=n_cores(), metavar="N", help="processes (default: all cores)")
     add("--dask", metavar="ADDRESS", help="run on the Dask cluster of this scheduler instead")
-    add("--output", type=Path, metavar="DIR", help="default: bench-results/PLAN")
+    add("--output", type=Path, metavar="DIR", help="default: bench-results/PLAN, or FILE")
     add("--data-home", metavar="DIR", help="folder of data sets (default: SKML_KALDA_DATA)")
     add("--fresh", action="store_true", help="delete the results in the output folder first")
     command.set_defaults(run=_run)
@@ -135,10 +135,18 @@ def _plan(arguments: argparse.Namespace) -> Plan:
             raise ValueError("--labels and --ignore are for a file: name it with --data FILE")
         return read_plan(arguments.plan or _DEFAULT).changed(k=arguments.k, **changes)
     data = describe_files(arguments.data, parse_labels(arguments.labels), arguments.ignore)
+    changes["datasets"] = tuple(dict.fromkeys([*data, *(arguments.datasets or ())]))
     if arguments.plan is None:
         return own_plan(data).changed(k=arguments.k, **changes)
-    changes["datasets"] = (*data, *(arguments.datasets or ()))
     return read_plan(arguments.plan).changed(k=arguments.k, data=data, **changes)
+
+
+def _output(arguments: argparse.Namespace, plan: Plan) -> Path:
+    folder = default_output(plan)
+    if arguments.plan is None or not arguments.data:
+        return folder
+    # A plan on a file must not mix with the same plan on other data.
+    return folder.with_name(f"{folder.name}-{own_plan(plan.data).slug}")
 
 
 def _run(arguments: argparse.Namespace) -> int:
@@ -146,7 +154,7 @@ def _run(arguments: argparse.Namespace) -> int:
     from skml_kalda.bench.running.progress import make_progress
 
     plan, console = _plan(arguments), make_console()
-    output = arguments.output or default_output(plan)
+    output = arguments.output or _output(arguments, plan)
     where = f"on {arguments.dask}" if arguments.dask else f"{arguments.jobs} at a time"
     title = plan.title if plan.title.endswith("?") else f"{plan.title}:"
     console.print(f"{title} {len(plan.cells())} cells, {where}")

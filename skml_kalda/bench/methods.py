@@ -136,6 +136,18 @@ def check_classifier(name: str, k: int | None = None) -> str:
     return family if (family, k) == ("MLkNN", _DEFAULT_K) else f"{k}-{family}"
 
 
+def n_neighbors(name: str) -> int:
+    """Return the number of neighbours in the name of a classifier.
+
+    Examples
+    --------
+    >>> from skml_kalda.bench.methods import n_neighbors
+    >>> n_neighbors("3-NN"), n_neighbors("MLkNN")
+    (3, 10)
+    """
+    return _parse(name)[1]
+
+
 def make_classifier(name: str) -> Any:
     """Make the classifier of a name: "1-NN", "3-NN", "MLkNN", "15-MLkNN"."""
     family, k = _parse(name)

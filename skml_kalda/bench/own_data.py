@@ -67,7 +67,8 @@ def options_of(data: Mapping[str, Mapping[str, Any]]) -> str:
 def own_plan(data: Mapping[str, Mapping[str, Any]]) -> Plan:
     """Return the plan for data of the user that come without a plan."""
     return Plan(
-        "-".join(Path(name).stem for name in data)[:60],
+        # With folders and suffixes: mine.csv, mine.parquet and old/mine.csv are different runs.
+        "-".join(Path(each["file"]).as_posix() for each in data.values()),
         f"Which method is best on {', '.join(data)}?",
         _ABOUT,
         data=data,

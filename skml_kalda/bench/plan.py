@@ -257,6 +257,9 @@ class Plan:
         usual, where = self, "PLAN.toml"
         if self.name in plan_names():
             usual, where = read_plan(self.name), self.name
+            if self.data:
+                usual = usual.changed(data=self.data, datasets=tuple(self.data))
+                where += f" {options_of(self.data)}"
         elif self.data and self.title == own_plan(self.data).title:
             usual, where = own_plan(self.data), options_of(self.data)
         words = ["python -m skml_kalda.bench run", where]

@@ -9,6 +9,7 @@ import hashlib
 import lzma
 import os
 import sys
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -18,6 +19,8 @@ from uuid import uuid4
 from skml_kalda._core.lock import lock
 
 OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+# What reading a damaged compressed file raises. gzip and bz2 raise an OSError without a number.
+DAMAGED = (EOFError, OSError, zlib.error, lzma.LZMAError)
 _PART = ".skml-kalda-{}.part"
 
 
@@ -29,6 +32,14 @@ def opener(path: Path) -> Callable[..., Any]:
 def uncompressed_name(path: Path) -> str:
     """Return the name of a file without the suffix of its compression."""
     return path.stem if path.suffix.lower() in OPENERS else path.name
+
+
+def check_is_file(path: Path) -> None:
+    """Raise an error if there is no such file, or if it is a folder."""
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder: name the files in it")
+    if not path.is_file():
+        raise FileNotFoundError(f"there is no file {path}")
 
 
 def sha256_of(path: Path) -> str:

@@ -1,6 +1,8 @@
 """The user's own data and methods, from the command line and from a plan."""
 
 import json
+import shlex
+import shutil
 import sys
 import tomllib
 from pathlib import Path
@@ -21,6 +23,7 @@ from skml_kalda.bench.cli import _with_command, main
 from skml_kalda.bench.methods import make_estimator
 from skml_kalda.bench.own_data import describe_files, own_plan
 from skml_kalda.bench.plan import Plan, read_plan
+from skml_kalda.bench.running import runner
 from skml_kalda.cli import main as command
 
 OWN = """
@@ -81,8 +84,8 @@ def test_the_command_compares_methods_on_a_table(here, capsys):
         "[10/10]",
     ):
         assert text in shown
-    folder = here / "bench-results" / "mine"
-    assert shown.rstrip().splitlines()[-1].startswith("report: bench-results/mine/report.html")
+    folder = here / "bench-results" / "mine.csv"
+    assert shown.rstrip().splitlines()[-1].startswith("report: bench-results/mine.csv/report.html")
     results = read_results(folder)
     assert len(results.ok) == 10
     assert results.data["mine.csv"]["features"] == 7
@@ -133,6 +136,71 @@ def test_a_changed_file_or_other_labels_are_measured_again(here):
     assert Path("out/results.jsonl").read_text().count('"status": "ok"') == 6
 
 
+@pytest.mark.usefixtures("no_report")
+def test_runs_of_different_files_have_folders_of_their_own(here):
+    (here / "deep").mkdir()
+    shutil.copy("mine.csv", "quick.csv")
+    shutil.copy("mine.csv", "deep/mine.csv")
+    pd.read_csv("mine.csv").to_csv("mine.tsv", index=False, sep="\t")
+    files = ["mine.csv", "mine.tsv", "quick.csv", "deep/mine.csv"]
+    for file in files:
+        assert bench("--data", file, "--labels", "label_*", "--methods", "none") == 0
+    runs = [read_results(path) for path in Path("bench-results").iterdir()]
+    assert sorted(run.plan.data[run.plan.datasets[0]]["file"] for run in runs) == sorted(files)
+    assert [len(run.ok) for run in runs] == [2, 2, 2, 2]
+    for each in runs:
+        assert f"--data {each.plan.data[each.plan.datasets[0]]['file']}" in each.plan.command()
+    # The same file in another spelling continues its run.
+    assert bench("--data", "./mine.csv", "--labels", "label_*", "--methods", "none") == 0
+    assert Path("bench-results/mine.csv/results.jsonl").read_text().count('"status": "ok"') == 2
+
+
+@pytest.mark.usefixtures("no_report")
+def test_a_plan_on_a_file_has_its_own_folder_and_its_command_names_the_file(here):
+    arguments = ["--classifiers", "1-NN", "--methods", "none"]
+    assert bench("run", "quick", *OPTIONS, *arguments) == 0
+    assert bench("run", "quick", *arguments, "--datasets", "emotions") == 0
+    folders = {path.name: read_results(path) for path in Path("bench-results").iterdir()}
+    assert sorted(folders) == ["quick", "quick-mine.csv"]
+    again = folders["quick-mine.csv"].plan.command()
+    assert " run quick --data mine.csv --labels 'label_*' --methods none" in again
+    assert "--datasets" not in again
+    assert "--data " not in folders["quick"].plan.command()
+
+
+@pytest.mark.usefixtures("no_report")
+@pytest.mark.parametrize("plan", [[], ["run", "quick"]])
+def test_files_and_data_sets_of_the_package_run_together_and_again(here, plan):
+    arguments = ["--methods", "LogisticRegression", "--thresholds", "0", "--output", "out"]
+    assert bench(*plan, *OPTIONS, "--datasets", "emotions", *arguments) == 0
+    results = read_results("out")
+    assert results.plan.datasets == ("mine.csv", "emotions")
+    words = shlex.split(results.plan.command().removeprefix("python -m skml_kalda.bench "))
+    assert main([*words, "--jobs", "1", "--output", "out"]) == 0
+    assert read_results("out").plan == results.plan
+
+
+@pytest.mark.usefixtures("no_report")
+def test_an_interrupted_run_of_a_changed_file_keeps_no_rows_of_the_old_one(here, monkeypatch):
+    arguments = [*OPTIONS, "--methods", "none", "kaLDA", "--output", "out"]
+    assert bench(*arguments) == 0
+    old = {row["sha256"] for row in read_results("out").ok}
+    frame = pd.read_csv("mine.csv")
+    frame.assign(x0=-frame["x0"]).to_csv("mine.csv", index=False)
+    measured = runner.measure
+
+    def interrupted(cell, source):
+        if cell.method == "kaLDA":
+            raise KeyboardInterrupt
+        return measured(cell, source)
+
+    monkeypatch.setattr(runner, "measure", interrupted)
+    assert bench(*arguments) == 130
+    results = read_results("out")
+    assert (len(results.ok), results.missing) == (2, 2)
+    assert old.isdisjoint(row["sha256"] for row in results.ok)
+
+
 def test_a_plan_may_name_files_beside_it(here, monkeypatch):
     (here / "deep").mkdir()
     (here / "deep" / "plan.toml").write_text(
@@ -155,6 +223,7 @@ def test_a_plan_may_name_files_beside_it(here, monkeypatch):
         (["--data", "mine.csv", "--labels", "lable_*"], "mine.csv: no column matches 'lable_*'"),
         (["--labels", "3"], "--labels and --ignore are for a file"),
         (["--data", "mine.csv", "a/mine.csv", "--labels", "3"], "two files have the same name"),
+        ([*OPTIONS, "--output", "mine.csv"], "mine.csv is a file: choose another folder"),
         ([*OPTIONS, "--methods", "no_such:Thing"], "No module named 'no_such'"),
         ([*OPTIONS, "--methods", "own_methods:Thing"], "has no attribute 'Thing'"),
         ([*OPTIONS, "--methods", "own_methods:number"], "'own_methods:number' is no estimator"),
@@ -177,6 +246,51 @@ def test_fewer_rows_than_folds_are_one_error(here, capsys):
     told = "error: mine.csv: 60 rows are too few for 61 folds: add rows, or lower --folds\n"
     assert capsys.readouterr().err == told
     assert not Path("bench-results").exists()
+
+
+@pytest.mark.parametrize(
+    ("rows", "arguments", "told"),
+    [
+        (12, [], "12 rows are too few: 5 folds with 3 inner folds for thresholds leave 6 for "
+            "training, and MLkNN needs 10: add rows (at least 19 in all), or pass --k 6"),
+        (16, [], "leave 8 for training, and MLkNN needs 10: add rows (at least 19 in all), "
+            "or pass --k 8, or pass --thresholds 0"),
+        (12, ["--thresholds", "0"], "12 rows are too few: 5 folds leave 9 for training, and "
+            "MLkNN needs 10: add rows (at least 13 in all), or pass --k 9"),
+        (5, ["--folds", "2", "--methods", "LogisticRegression"], "5 rows are too few: 2 folds "
+            "with 3 inner folds for thresholds leave 0 for training, and methods need 2: "
+            "add rows (at least 6 in all), or pass --thresholds 0"),
+    ],
+)  # fmt: skip
+def test_too_few_rows_to_train_are_one_error(here, capsys, rows, arguments, told):
+    pd.read_csv("mine.csv").head(rows).to_csv("mine.csv", index=False)
+    assert main([*OPTIONS, *arguments]) == 2
+    shown = capsys.readouterr().err
+    assert shown.startswith("error: mine.csv: ")
+    assert shown.endswith(f"{told}\n")
+    assert shown.count("\n") == 1
+    assert not Path("bench-results").exists()
+    plan = own_plan(describe_files(["mine.csv"], "label_*")).changed(folds=5)
+    with pytest.raises(ValueError, match="rows are too few"):
+        run(plan, here / "out")
+    assert not Path("out").exists()
+
+
+@pytest.mark.usefixtures("no_report")
+def test_the_fewest_rows_and_the_k_that_the_error_names_are_enough(here):
+    whole = pd.read_csv("mine.csv")
+    run_default = [*OPTIONS, "--methods", "none", "LogisticRegression", "--jobs", "1"]
+    for rows, arguments in ((19, []), (12, ["--k", "6"]), (16, ["--thresholds", "0"])):
+        whole.head(rows).to_csv("mine.csv", index=False)
+        assert main([*run_default, *arguments]) == 0
+
+
+def test_classes_with_fewer_rows_than_folds_are_one_error(here, capsys):
+    frame = pd.read_csv("mine.csv").filter(like="x")
+    frame.assign(kind=[f"kind {i % 20}" for i in range(60)]).to_csv("mine.csv", index=False)
+    assert main(["--data", "mine.csv", "--labels", "kind"]) == 2
+    told = "error: mine.csv: no class has more than 3 of the 60 rows, too few for 5 folds: "
+    assert capsys.readouterr().err.startswith(told)
 
 
 def test_a_label_that_never_varies_is_told_and_runs(here, capsys):

@@ -1,6 +1,8 @@
 """Tables of the user: what is read, what is left out and told, and where a wrong file is wrong."""
 
+import bz2
 import gzip
+import lzma
 from contextlib import nullcontext
 
 import numpy as np
@@ -134,6 +136,7 @@ WRONG = {
     "x,l,m\n1,0,1\n2,1,1\nabc,0,1\n": "line 4: column 'x': 'abc' is not a number",
     "x,l,m\n1,0,1\ninf,0,1\n": "line 3: column 'x': inf is not finite",
     'x,n,l,m\n1,"a\nb",0,1\n2,c,0,2\n': "line 4: label 'm': '2' is neither 0 nor 1",
+    'x,n,l,m\n1,a,0,1\n\n2,"b,0,1\n3,c,1,0\n': 'line 4: a quotation mark (") is never closed',
     "l,m\n1,0\n": "every column is a label: no feature is left",
     "x,l1,m\n1,0,1\n": "no column is called 'l' (in labels); did you mean 'l1'? (columns: x,",
 }
@@ -163,6 +166,41 @@ def test_files_that_are_something_else(tmp_path):
         load_table(tmp_path / "nowhere.csv")
     with pytest.raises(ValueError, match='nominal must be "onehot" or "drop"'):
         load_table(tmp_path / "t.csv", nominal="oneht")
+
+
+@pytest.mark.parametrize("suffix", ["gz", "bz2", "xz"])
+@pytest.mark.parametrize("kind", ["csv", "svm", "arff"])
+def test_a_damaged_compressed_file_is_one_error(kind, suffix, tmp_path):
+    text = b"x,l,m\n" + np.random.default_rng(0).bytes(9000).hex().encode()
+    whole = {"gz": gzip, "bz2": bz2, "xz": lzma}[suffix].compress(text)
+    path = tmp_path / f"t.{kind}.{suffix}"
+    for content in (whole[: len(whole) // 2], b"x,l,m\n1,0,1\n"):
+        path.write_bytes(content)
+        with pytest.raises((TableError, ArffError)) as caught:
+            load_table(path, labels=None if kind == "svm" else -2)
+        assert str(caught.value).startswith(str(path))
+
+
+def test_a_folder_with_the_name_of_a_table_is_called_a_folder(tmp_path):
+    (tmp_path / "t.csv").mkdir()
+    with pytest.raises(IsADirectoryError, match=r"t\.csv is a folder: name the files in it"):
+        load_table(tmp_path / "t.csv", labels=1)
+
+
+def test_values_that_are_not_finite_and_missing_ones_are_told_for_every_kind_of_file(tmp_path):
+    X, Y = made(20, 5, 3)
+    X[4, 2] = np.nan
+    np.savez(tmp_path / "t.npz", X=X, Y=Y)
+    assert load_table(tmp_path / "t.npz").notes == ["1 of 100 values are missing"]
+    X[7, 3] = -np.inf
+    np.savez(tmp_path / "t.npz", X=X, Y=Y)
+    rows = [" ".join(f"{j}:{value}" for j, value in enumerate(row, start=1)) for row in X]
+    (tmp_path / "t.svm").write_text("\n".join(f"0,1 {row}" for row in rows))
+    sparse.save_npz(tmp_path / "s.npz", sparse.csr_array(np.hstack([X, Y])))
+    for name, labels in {"t.npz": None, "t.svm": None, "s.npz": -3}.items():
+        message = rf"{name}: feature 3 of row 7 is -inf, not finite \(both count from 0\)"
+        with pytest.raises(TableError, match=message):
+            load_table(tmp_path / name, labels=labels)
 
 
 @pytest.mark.parametrize("labels", [None, 0, 9, ""])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from os import PathLike
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from skml_kalda.datasets import get_data_home, load_dataset, load_table
-from skml_kalda.datasets.files import sha256_of
+from skml_kalda.datasets.files import check_is_file, sha256_of
 from skml_kalda.datasets.home import find_file
 from skml_kalda.datasets.manifest import Manifest, read_manifest
 
@@ -51,8 +51,7 @@ def find_source(
 
 def _own_source(name: str, description: Mapping[str, Any]) -> Source:
     path = Path(description["file"])
-    if not path.is_file():
-        raise FileNotFoundError(f"there is no file {path}")
+    check_is_file(path)
     given = {key: value for key, value in description.items() if key != "file"}
     options = json.dumps(given, sort_keys=True)
     digest = hashlib.sha256(f"{sha256_of(path)} {options}".encode()).hexdigest()
@@ -84,9 +83,15 @@ def describe(source: Source) -> dict[str, Any]:
         "features": int(bunch.data.shape[1]),
         "labels": len(bunch.target_names),
         "kind": "labels" if several else "classes",
+        "largest_class": _largest_class(bunch.target),
         "cardinality": round(float(bunch.target.sum(axis=1).mean()), 4) if several else 1.0,
         "notes": [*bunch.notes, *new, *constant],
     }
+
+
+def _largest_class(target: Any) -> int:
+    """Return how many rows have the commonest class; all of them if rows have several labels."""
+    return len(target) if target.ndim == 2 else int(np.unique(target, return_counts=True)[1].max())
 
 
 def _constant(bunch: Any) -> list[str]:
@@ -97,19 +102,6 @@ def _constant(bunch: Any) -> list[str]:
         for name, value in zip(bunch.target_names, share, strict=True)
         if value in (0, 1)
     ]
-
-
-def describe_data(plan: Any) -> Iterator[str]:
-    """Yield a line for each of the user's own files of a plan, and for each note about it."""
-    for name in (name for name in plan.datasets if name in plan.data):
-        card = describe(_own_source(name, plan.data[name]))
-        if card["rows"] < plan.folds:
-            reason = f"{card['rows']} rows are too few for {plan.folds} folds"
-            raise ValueError(f"{name}: {reason}: add rows, or lower --folds")
-        size = f"{card['rows']} rows, {card['features']} features, {card['labels']} {card['kind']}"
-        several = f" ({card['cardinality']:.2f} per row)" if card["kind"] == "labels" else ""
-        yield f"{name}: {size}{several}"
-        yield from (f"  {note}" for note in card["notes"])
 
 
 def how_to_get(manifest: Manifest, command: str) -> str:

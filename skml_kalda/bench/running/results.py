@@ -28,6 +28,8 @@ class Journal:
     """
 
     def __init__(self, folder: Path, *, fresh: bool = False) -> None:
+        if folder.is_file():
+            raise FileExistsError(f"{folder} is a file: choose another folder for the results")
         folder.mkdir(parents=True, exist_ok=True)
         self._stream: IO[bytes] = (folder / FILE_NAME).open("a+b")
         try:
@@ -163,8 +165,13 @@ def read_results(path: str | PathLike[str]) -> Results:
     if not starts:
         raise ValueError(f"{path} holds no run: it should begin with a header")
     plan = _plan(path, starts[-1], records)
+    data = records[starts[-1]].get("data") or {}
     # A cell may have been run again, for instance after a failure: the last row counts.
-    found = {Cell.of(record).key(): record for record in records.values() if is_cell(record)}
+    found = {
+        Cell.of(record).key(): record
+        for record in records.values()
+        if is_cell(record) and _is_current(record, data)
+    }
     return Results(
         folder=path.parent,
         plan=plan,
@@ -175,8 +182,15 @@ def read_results(path: str | PathLike[str]) -> Results:
             for line, record in records.items()
             if line > starts[-1] and record.get("status") == "skip"
         ],
-        data=records[starts[-1]].get("data") or {},
+        data=data,
     )
+
+
+def _is_current(record: Row, data: Mapping[str, Mapping[str, Any]]) -> bool:
+    """Whether a row is of the user's file as the last run found it."""
+    # Older headers do not say what the file was.
+    sha256 = data.get(record["dataset"], {}).get("sha256")
+    return sha256 in (None, record["sha256"])
 
 
 def _plan(path: Path, line: int, records: Mapping[int, Row]) -> Plan:

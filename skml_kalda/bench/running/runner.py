@@ -12,9 +12,10 @@ from typing import Any
 from skml_kalda.bench.cells import Cell
 from skml_kalda.bench.plan import Plan, read_plan
 from skml_kalda.bench.running.cluster import connected, measured_on
-from skml_kalda.bench.running.data import Source, describe, find_source
+from skml_kalda.bench.running.data import Source, find_source
 from skml_kalda.bench.running.environment import environment
 from skml_kalda.bench.running.measure import measure
+from skml_kalda.bench.running.own_cards import own_cards
 from skml_kalda.bench.running.progress import Progress, Silent
 from skml_kalda.bench.running.result_rows import Row, skip_row
 from skml_kalda.bench.running.results import Journal, Results, read_results
@@ -81,7 +82,7 @@ def run(
     _check_where(plan, jobs, dask)
     folder = Path(output) if output is not None else default_output(plan)
     # A file that cannot be read ends the run before anything is written.
-    cards = {name: describe(_own(plan, name)) for name in plan.datasets if name in plan.data}
+    cards = own_cards(plan)
     with connected(dask) as client, Journal(folder, fresh=fresh) as journal:
         sources = {name: find_source(name, data_home, plan.data) for name in plan.datasets}
         journal.start(plan, environment(), cards)
@@ -94,12 +95,6 @@ def run(
                 journal.write(row)
                 shown.advance(row)
     return read_results(folder)
-
-
-def _own(plan: Plan, name: str) -> Source:
-    source = find_source(name, data=plan.data)
-    assert source is not None, "a file that is not there is an error"
-    return source
 
 
 def _check_where(plan: Plan, jobs: int, dask: str | None) -> None:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import lzma
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
 from skml_kalda.datasets.errors import ArffError
-from skml_kalda.datasets.files import OPENERS, uncompressed_name
+from skml_kalda.datasets.files import DAMAGED, OPENERS, uncompressed_name
 
 LONGEST_LINE = 2**24
 _SMALLEST_BLOCK, _LARGEST_BLOCK = 2**14, 2**18
 # Reading a block takes about ten times its size, so a block is a small share of the file.
 _BLOCKS, _USUAL_COMPRESSION = 20, 3
-_DAMAGED = (EOFError, OSError, zlib.error, lzma.LZMAError)
 
 
 def arff_stem(path: Path) -> str:
@@ -79,7 +76,7 @@ class Source:
         """Read the next bytes and turn every kind of line end into a newline."""
         try:
             more = self._stream.read(size)
-        except _DAMAGED as error:
+        except DAMAGED as error:
             raise self.error(
                 f"the file is damaged or cut short ({error})", self.line + 1
             ) from error

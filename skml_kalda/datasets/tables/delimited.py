@@ -44,6 +44,8 @@ def read_delimited(path: Path) -> tuple[pd.DataFrame, list[str]]:
     except pd.errors.ParserWarning as error:
         raise _uneven(path) or TableError(str(error), path=path) from None
     except pd.errors.ParserError as error:
+        if "EOF inside string" in str(error):
+            raise _unclosed(path) from error
         line = re.search(r"in line (\d+), saw (\d+)", str(error))
         if line is None:
             raise TableError(str(error), path=path) from error
@@ -54,6 +56,14 @@ def read_delimited(path: Path) -> tuple[pd.DataFrame, list[str]]:
         raise short
     notes = [] if encoding in ("utf-8-sig", "utf-16") else [_guessed(path, encoding)]
     return frame, notes + _read_numbers(frame, separator)
+
+
+def _unclosed(path: Path) -> TableError:
+    """Return an error for the last row, which begins with the line after the row before it."""
+    with _records(path) as records:
+        ends = [records.line_num for _ in records]
+    reason = 'a quotation mark (") is never closed: close it, or remove it'
+    return TableError(reason, path=path, line=[0, *ends][-2] + 1)
 
 
 def line_in_text(path: Path, row: int) -> int | None:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from scipy.sparse import issparse
 from sklearn.utils import Bunch
 
 from skml_kalda.datasets.arff.read import Arff, as_bunch, read_arff
 from skml_kalda.datasets.arff.table import attribute_names
 from skml_kalda.datasets.errors import TableError
-from skml_kalda.datasets.files import uncompressed_name
+from skml_kalda.datasets.files import DAMAGED, OPENERS, check_is_file, uncompressed_name
 from skml_kalda.datasets.tables.columns import (
     Features,
     classes_of,
@@ -123,19 +126,30 @@ def load_table(
         advice = "save the sheet as CSV: " if suffix in _SHEETS else ""
         known = ", ".join(SUFFIXES)
         raise TableError(f"{advice}the suffix of the file must be one of {known}", path=path)
-    if not path.is_file():
-        raise FileNotFoundError(f"there is no file {path}")
+    check_is_file(path)
     if suffix == ".arff":
         return _arff(path, labels, nominal, ignore)
-    if suffix in _FRAMES:
-        return _frame(path, labels, nominal, ignore)
-    if suffix == ".npz":
-        return _bunch(*read_npz(path, labels))
-    if labels is not None:
-        warnings.warn(
-            f"{path.name}: each row names its labels: {labels!r} is not used", stacklevel=2
-        )
-    return _bunch(*read_svmlight(path))
+    with _naming_damage(path):
+        if suffix in _FRAMES:
+            return _frame(path, labels, nominal, ignore)
+        if suffix == ".npz":
+            return _numbers(path, *read_npz(path, labels))
+        if labels is not None:
+            warnings.warn(
+                f"{path.name}: each row names its labels: {labels!r} is not used", stacklevel=2
+            )
+        return _numbers(path, *read_svmlight(path))
+
+
+@contextmanager
+def _naming_damage(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except DAMAGED as error:
+        if getattr(error, "errno", None) is not None or path.suffix.lower() not in OPENERS:
+            raise
+        reason = f"the compressed file is damaged or cut off ({error}): copy or compress it again"
+        raise TableError(reason, path=path) from error
 
 
 def _arff(path: Path, labels: Labels, nominal: str, ignore: Sequence[str]) -> Bunch:
@@ -182,6 +196,18 @@ def _frame(path: Path, labels: Labels, nominal: str, ignore: Sequence[str]) -> B
         target = indicator_of(frame.iloc[:, chosen], path)
         names = [str(frame.columns[i]) for i in chosen]
     return _bunch(features.finish(), target, names, features.names, features.notes)
+
+
+def _numbers(path: Path, data: Any, target: Any, target_names: list[str]) -> Bunch:
+    """Return a table of numbers only, in which none is infinite."""
+    values = data.tocoo() if issparse(data) else data
+    infinite = np.argwhere(np.isinf(values.data if issparse(data) else values))
+    if len(infinite):
+        first = int(infinite[0, 0])
+        row, column = (values.row[first], values.col[first]) if issparse(data) else infinite[0]
+        reason = f"feature {column} of row {row} is {data[row, column]}, not finite"
+        raise TableError(f"{reason} (both count from 0)", path=path)
+    return _bunch(data, target, target_names, notes=missing_notes(data))
 
 
 def _bunch(
