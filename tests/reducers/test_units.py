@@ -114,9 +114,9 @@ def test_all_directions_of_sparse_rows_in_uneven_units_are_found(shape, decades)
     np.testing.assert_allclose(kalda.components_ @ kalda.components_.T, np.eye(k), atol=1e-7)
 
 
-def test_sparse_rows_too_large_to_be_made_dense_are_refused_in_wild_units(monkeypatch):
+def test_sparse_rows_in_wild_units_are_refused_if_their_basis_is_too_large(monkeypatch):
     X, Y = made(20, 30)
-    monkeypatch.setattr("skml_kalda._core.scatter.rows._DENSE", 100)
+    monkeypatch.setattr("skml_kalda._core.scatter.rows._LARGEST_BASIS", 100)
     X = sparse.csr_array(X * units(30, 8))
     with scatter_form("rows"), pytest.raises(ValueError, match="of 19 directions are lost to ro"):
         MultiLabelKaLDA().fit(X, Y)

@@ -132,10 +132,6 @@ class CentredRows(LinearOperator):
         kernel *= self._root * self._root.T
         return kernel
 
-    def dense(self) -> Array:
-        """Return T as an array."""
-        return np.asarray((self.X.toarray() - self._offset) * self._root)
-
     def squared_norms(self) -> Array:
         """Return the diagonal of TᵀT, shape (p,)."""
         return np.maximum(self.squares() - self.weight.sum() * self._offset**2, 0)

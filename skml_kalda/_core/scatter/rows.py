@@ -19,8 +19,8 @@ from skml_kalda._core.scatter.memory import check_labels, check_memory
 from skml_kalda._core.scatter.spectral import SpectralScatter, cholesky_solve, spectrum_of_square
 from skml_kalda._core.symmetric import positive, positive_eigenpairs
 
-# Numbers of sparse rows that are made dense where inner products lose digits: 256 MB.
-_DENSE = 2**25
+# Numbers of a basis of sparse rows that is formed where inner products lose digits: 256 MB.
+_LARGEST_BASIS = 2**25
 
 
 @dataclass(frozen=True)
@@ -98,9 +98,9 @@ class RowScatter(SpectralScatter):
         found = len(self._resolved.values)
         if self.is_even or found == self._rank:
             return self._resolved
-        if np.prod(self.rows.shape) > _DENSE:
+        if self._rank * self.n_features > _LARGEST_BASIS:
             raise _lost(self._rank - found, self._rank)
-        return spectrum_of_square(self.rows.dense().T, self._rank)
+        return spectrum_of_square(self._scaled_basis(), self._rank)
 
     @cached_property
     def _resolved(self) -> Spectrum:
@@ -109,6 +109,14 @@ class RowScatter(SpectralScatter):
         if not self.is_even:
             values, vectors = values[: self._rank], vectors[:, : self._rank]
         return Spectrum(values, self.rows.T @ aslinearoperator(vectors / np.sqrt(values)))
+
+    def _scaled_basis(self) -> Array:
+        """Return A of shape (p, rank) with S_t = A Aᵀ, through rows in even units."""
+        units = self.units
+        scaled = self.rescaled(units)
+        _, vectors = positive_eigenpairs(scaled.kernel)
+        spread = np.divide(1, units, out=np.zeros_like(units), where=units > 0)
+        return np.asarray(spread[:, None] * (scaled.rows.T @ vectors))
 
     @cached_property
     def density(self) -> Density:
