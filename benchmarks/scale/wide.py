@@ -50,7 +50,8 @@ def text(n, p, K, words=75, labels=2):
     )
     length = np.sqrt(np.asarray(X.multiply(X).sum(axis=1)))
     X.data /= np.repeat(length, np.diff(X.indptr))
-    return X, Y
+    indices, indptr = (part.astype(np.int32) for part in (X.indices, X.indptr))
+    return sparse.csr_array((X.data, indices, indptr), shape=X.shape), Y
 
 
 def reducers(shrinkage):

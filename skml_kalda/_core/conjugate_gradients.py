@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from scipy import linalg
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import gen_even_slices
 
 from skml_kalda._core.arrays import Array
 
@@ -311,9 +312,9 @@ def _iterate(
 
 
 def column_blocks(shape: tuple[int, int], q: int) -> Iterator[slice]:
-    """Yield slices of q columns whose arrays of n + p rows fit into the working memory."""
+    """Yield slices of q columns, about equally many each, that fit into the working memory."""
     width = min(_WIDTH, max(1, _WORK // (3 * sum(shape))))
-    return (slice(start, start + width) for start in range(0, q, width))
+    return iter(gen_even_slices(q, max(1, -(-q // width))))
 
 
 def dots(U: Array, V: Array) -> Array:

@@ -53,7 +53,9 @@ def generalized_eigenpairs(
     """
     scatter, factor = scatter.of_ordinary_size(ridge)
     values, G = _eigenpairs(scatter, L, ridge * factor**2, k)
-    return Eigenpairs(values, G * factor if factor != 1 else G)
+    if factor != 1:
+        G *= factor
+    return Eigenpairs(values, G)
 
 
 def _eigenpairs(scatter: AnyScatter, L: Array, ridge: float, k: int | None) -> Eigenpairs:
@@ -98,18 +100,21 @@ def orthonormal_eigenpairs(scatter: Scatter, L: Array) -> Eigenpairs:
 
 
 def normalized(pairs: Eigenpairs, weight: float, normalize: Normalization) -> Array:
-    """Scale the columns of G: the eigenproblem fixes their span, not their metric.
+    """Scale the columns of G in place: the eigenproblem fixes their span, not their metric.
 
     With `weight` = Σ w_i the scale stays the same when all rows are repeated.
     """
     values, G = pairs
     if normalize == "unit":
-        return G / linalg.norm(G, axis=0)
+        G /= linalg.norm(G, axis=0)
+        return G
     if normalize == "qr":
         return orthonormal(G)
     if normalize == "within":
-        return G * np.sqrt(weight / _unexplained(values))
-    return G * np.sqrt(weight * values if normalize == "sqrt_eig" else weight)
+        G *= np.sqrt(weight / _unexplained(values))
+    else:
+        G *= np.sqrt(weight * values if normalize == "sqrt_eig" else weight)
+    return G
 
 
 def _unexplained(values: Array) -> Array:

@@ -8,6 +8,9 @@ from sklearn.utils import gen_batches
 
 from skml_kalda._core.arrays import Array
 
+# Rows of a tall array that are worked on at a time, where a copy would need too much memory.
+_ROWS = 4096
+
 
 def orthonormal(Y: Array) -> Array:
     """Return an orthonormal basis of span(Y)."""
@@ -74,3 +77,15 @@ def signs(G: Array) -> Array:
         decisive = np.argmax(size >= (1 - 1e-6) * size.max(axis=0), axis=0)
         found[columns][part[decisive, np.arange(part.shape[1])] < 0] = -1
     return found
+
+
+def turn(A: Array, P: Array) -> None:
+    """Write A P over the first columns of A."""
+    for rows in gen_batches(len(A), _ROWS):
+        A[rows, : P.shape[1]] = A[rows] @ P
+
+
+def subtract(A: Array, B: Array, P: Array) -> None:
+    """Write A − B P over A."""
+    for rows in gen_batches(len(A), _ROWS):
+        A[rows] -= B[rows] @ P

@@ -153,11 +153,13 @@ class BaseReducer(SupervisedReducer):
             check_labels(scatter.n_features, scatter.n_classes)
         scatter = replace(scatter.cleaned(), rows_once=self._counts_rows_once, tol=self.tol)
         G, attributes = self._directions(scatter)
+        mean = scatter.mean.astype(dtype)
+        del scatter  # which may hold copies of the data
         components = np.array(G.T, dtype=dtype, order="C")
         components *= signs(G).astype(dtype)[:, None]
         return {
             "components_": components,
-            "mean_": scatter.mean.astype(dtype),
+            "mean_": mean,
             "classes_": classes,
             **attributes,
         }

@@ -173,8 +173,7 @@ class MLSI(BaseReducer):
             if scatter.has_spectrum
             else self._implicit(scatter, ridge, x, y)
         )
-        pairs = Eigenpairs(values, G / np.sqrt(x))
-        G = normalized(pairs, scatter.weight, self.normalize)
+        G = normalized(Eigenpairs(values, G), scatter.weight, self.normalize)
         return Directions(G, {"eigenvalues_": values, "ridge_": ridge})
 
     def _ridge(self, scatter: AnyScatter) -> float:
@@ -188,7 +187,7 @@ class MLSI(BaseReducer):
         moments = _Moments(values / x, cross / (np.sqrt(x) * np.sqrt(y)), scatter.label_scatter / y)
         latent = self._direct if self.form == "direct" else self._inverse
         values, G = latent(moments, ridge, self._k(scatter, moments, ridge))
-        return Eigenpairs(values, np.asarray(basis @ G))
+        return Eigenpairs(values, np.asarray(basis @ (G / np.sqrt(x))))
 
     def _implicit(self, scatter: ImplicitScatter, ridge: float, x: float, y: float) -> Eigenpairs:
         if self.form == "inverse":
@@ -210,7 +209,10 @@ class MLSI(BaseReducer):
             )
             k = self._number_of_components(scatter.label_dimensions, limit, reason)
             pairs = Latent(scatter, (1 - self.beta) / x, self.beta / y, gamma).top(k)
-        return Eigenpairs(pairs.values, pairs.vectors * np.sqrt(x))  # the factor cancels
+        G = pairs.vectors
+        if factor != 1:
+            G *= factor
+        return Eigenpairs(pairs.values, G)
 
     def _k(self, scatter: SpectralScatter, moments: _Moments, ridge: float) -> int:
         limit, reason = len(moments.data), RANK_OF_DATA

@@ -53,6 +53,11 @@ class CentredRows(LinearOperator):
         """m, the weighted mean of X."""
         super().__init__(np.float64, X.shape)
 
+    @property
+    def stored(self) -> int:
+        """Bytes of X."""
+        return int(self.X.data.nbytes + self.X.indices.nbytes + self.X.indptr.nbytes)
+
     def _matmat(self, V: Array) -> Array:
         product: Array = self.X @ V
         product -= self._offset @ V

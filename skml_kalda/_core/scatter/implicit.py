@@ -33,7 +33,7 @@ _MAX_RESTARTS = 300
 MANY_LABELS = 1_000
 _SKETCH = 64
 # Columns of one product in double precision.
-_COLUMNS = 32
+_COLUMNS = 16
 
 
 class TooFewDirections(ValueError):

@@ -29,7 +29,7 @@ class StoredProducts:
         threads = _openmp_effective_n_threads()
         self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
         self._forward = list(_row_blocks(A, threads))
-        self._backward = list(_row_blocks(sparse.csr_array(A.T), threads))
+        self._backward = list(_row_blocks(_transposed(A), threads))
 
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "_pool": None}  # threads stay with their process
@@ -57,6 +57,13 @@ class StoredProducts:
 
         list(run(fill, blocks))
         return product
+
+
+def _transposed(A: Any) -> Any:
+    """Return Aᵀ by rows, with indices of 32 bits where they suffice."""
+    width = np.int32 if max(A.nnz, *A.shape) <= np.iinfo(np.int32).max else np.int64
+    indices, indptr = (part.astype(width, copy=False) for part in (A.indices, A.indptr))
+    return sparse.csr_array(sparse.csr_array((A.data, indices, indptr), shape=A.shape).T)
 
 
 def _row_blocks(A: Any, n: int) -> Iterator[tuple[slice, Any]]:

@@ -85,8 +85,7 @@ class CentredBlock:
 
     def __sizeof__(self) -> int:
         # Dask's scheduler uses this to estimate the cost of moving a block.
-        X = self.rows.X
-        return int(X.data.nbytes + X.indices.nbytes + X.indptr.nbytes)
+        return self.rows.stored
 
 
 class RemoteCentredRows(LinearOperator):
@@ -144,6 +143,11 @@ class RemoteCentredRows(LinearOperator):
         scaled.blocks = self.blocks.keep(CentredBlock.rescaled, units)
         scaled._offset, scaled.mean = self._offset * units, self.mean * units
         return scaled
+
+    @property
+    def stored(self) -> int:
+        """Bytes of X, on all workers."""
+        return int(self.blocks.total(_stored))
 
     def squared_norms(self) -> Array:
         """Return the diagonal of TᵀT, shape (p,)."""
@@ -241,6 +245,10 @@ def _total(block: CentredBlock, V: Array) -> Array:
 
 def _single(block: CentredBlock) -> SingleRows:
     return block.rows.single()
+
+
+def _stored(block: CentredBlock) -> int:
+    return block.rows.stored
 
 
 def _squares(block: CentredBlock) -> Array:

@@ -19,10 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import gen_batches
 
 from skml_kalda._core.arrays import Array
 from skml_kalda._core.conjugate_gradients import dots, ratio, rough_solution
 from skml_kalda._core.eigenproblem import Eigenpairs
+from skml_kalda._core.orthonormal import subtract, turn
 from skml_kalda._core.scatter import ImplicitScatter
 from skml_kalda._core.scatter.implicit import TooFewDirections
 from skml_kalda._core.symmetric import RANGE_RTOL, positive, positive_eigenpairs
@@ -34,6 +36,10 @@ _TIED = 1e-3
 _ROUGH = 0.1
 # From here on, an error that grows again is made of rounding errors.
 _SMALL = 1e-3
+# Blocks may need this many times the memory of X before they are made smaller.
+_GENEROUS = 2
+# Rows and columns that are worked on at a time.
+_ROWS, _COLUMNS = 4096, 8
 # A column of which no more than this share is new is made of rounding errors.
 _ROUNDING = 1e-10
 
@@ -47,17 +53,18 @@ class _Block:
     def turn(self, P: Array) -> None:
         """Replace the columns by U P."""
         for name, part in vars(self).items():
-            setattr(self, name, part @ P)
+            turn(part, P)
+            setattr(self, name, np.ascontiguousarray(part[:, : P.shape[1]]))
 
-    def add(self, other: _Block, P: Array) -> None:
-        """Add V P, for the columns V of another block."""
+    def subtract(self, other: _Block, P: Array) -> None:
+        """Subtract V P, for the columns V of another block."""
         for name, part in vars(self).items():
-            part += vars(other)[name] @ P
+            subtract(part, vars(other)[name], P)
 
-    def append(self, other: _Block) -> None:
-        """Append the columns of another block."""
+    def take(self, other: _Block) -> None:
+        """Append the columns of another block, which keeps nothing."""
         for name, part in vars(self).items():
-            setattr(self, name, np.hstack([part, vars(other)[name]]))
+            setattr(self, name, np.hstack([part, vars(other).pop(name)]))
 
 
 class Latent(NamedTuple):
@@ -86,9 +93,9 @@ class Latent(NamedTuple):
         least = error = np.inf
         for _ in range(_MAX_ROUNDS):
             self._check_varying(current, values, k)
-            residual = current.pulled - self._metric(current) * values
+            residual = self._residual(current, values)
             gap = np.maximum(values - following, _TIED * values)
-            errors = share * linalg.norm(residual, axis=0) / gap
+            errors = share * np.sqrt(dots(residual, residual)) / gap
             least, error = min(least, error), float(linalg.norm(errors))
             if error <= self._tol:
                 break
@@ -101,18 +108,20 @@ class Latent(NamedTuple):
             residual = residual[:, worst]
             beside = self._columns(self._precondition(residual))
             share = self._share(residual, beside)
+            del residual  # here and elsewhere, to hold as few arrays as possible
             if steps is not None:
-                beside.append(steps)
+                beside.take(steps)
             steps = self._orthonormal(beside, current)
             if steps.vectors.shape[1] == 0:
                 break  # there are no further directions
             values, P, following = self._ritz(current, steps)
             path = P[len(values) :]
             current.turn(P[: len(values)])
-            current.add(steps, path)
+            current.subtract(steps, -path)
         else:
             _warn_not_converged(k, error)
         G = current.vectors
+        del current, steps
         return Eigenpairs(values, np.asarray(self.scatter.rows.T @ G) if self._is_dual else G)
 
     @property
@@ -127,9 +136,17 @@ class Latent(NamedTuple):
         """Return the side of U in inner products."""
         return block.image if self._is_dual else block.vectors
 
-    def _metric(self, block: _Block) -> Array:
-        """Return B U."""
-        return block.image + self.ridge * block.vectors
+    def _products(self, block: _Block, other: _Block) -> Array:
+        """Return the inner products of the columns of two blocks in the metric of B."""
+        inner = self._inner(other)
+        return block.image.T @ inner + self.ridge * (block.vectors.T @ inner)
+
+    def _residual(self, block: _Block, values: Array) -> Array:
+        """Return A U − B U diag(values)."""
+        residual = block.pulled.copy()
+        for rows in gen_batches(len(residual), _ROWS):
+            residual[rows] -= values * (block.image[rows] + self.ridge * block.vectors[rows])
+        return residual
 
     def _columns(self, U: Array) -> _Block:
         image = self._product(U)
@@ -137,7 +154,9 @@ class Latent(NamedTuple):
         pulled *= self.data_weight
         cross = self.scatter.cross
         if self._is_dual:
-            pulled += cross.targets(self.label_weight * cross.of_image(image))
+            for columns in gen_batches(U.shape[1], _COLUMNS):
+                side = cross.of_image(image[:, columns])
+                pulled[:, columns] += cross.targets(self.label_weight * side)
         else:
             pulled += cross @ (self.label_weight * (cross.T @ U))
         return _Block(U, image, pulled)
@@ -153,7 +172,7 @@ class Latent(NamedTuple):
         block = self._orthonormal(self._columns(self._precondition(F)))
         if missing := m - block.vectors.shape[1]:
             rest = self._product(rng.standard_normal((len(F), missing)))
-            block.append(self._orthonormal(self._columns(rest), block))
+            block.take(self._orthonormal(self._columns(rest), block))
         return block
 
     def _precondition(self, R: Array) -> Array:
@@ -169,9 +188,8 @@ class Latent(NamedTuple):
         before = self._lengths(block)
         for _ in range(2):  # once leaves rounding errors
             if beside is not None:
-                inside = self._metric(beside).T @ self._inner(block)
-                block.add(beside, -inside)
-            gram = self._inner(block).T @ self._metric(block)
+                block.subtract(beside, self._products(beside, block))
+            gram = self._products(block, block)
             size = np.sqrt(np.maximum(gram.diagonal(), 0))
             scale = ratio(np.where(size > _ROUNDING * before, 1.0, 0.0), size)
             lengths, axes = positive_eigenpairs(scale[:, None] * (gram + gram.T) / 2 * scale)
@@ -181,7 +199,9 @@ class Latent(NamedTuple):
 
     def _lengths(self, block: _Block) -> Array:
         """Return √(uᵀBu) of the columns."""
-        return np.sqrt(np.maximum(dots(self._inner(block), self._metric(block)), 0))
+        inner = self._inner(block)
+        square = dots(inner, block.image) + self.ridge * dots(inner, block.vectors)
+        return np.sqrt(np.maximum(square, 0))
 
     def _ritz(self, current: _Block, beside: _Block) -> tuple[Array, Array, float]:
         """Return the leading eigenpairs within the span of both, and the next eigenvalue."""
@@ -200,8 +220,14 @@ class Latent(NamedTuple):
             raise TooFewDirections(k, found)
 
     def _worst(self, errors: Array) -> NDArray[np.intp]:
-        """Return the columns farthest from the solution: at most half of them, to save memory."""
-        order = np.argsort(-errors, kind="stable")[: (len(errors) + 1) // 2]
+        """Return the columns farthest from the solution.
+
+        Half of them at most, or a quarter where all blocks would need much more memory than X.
+        """
+        k = len(errors)
+        needed = 3 * 2 * k * min(self.scatter.rows.shape) * 8
+        most = -(-k // 2) if needed <= _GENEROUS * self.scatter.rows.stored else -(-k // 4)
+        order = np.argsort(-errors, kind="stable")[:most]
         return order[errors[order] > self._tol / np.sqrt(len(errors))]
 
     @property

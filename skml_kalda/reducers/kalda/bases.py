@@ -14,12 +14,13 @@ from sklearn.utils import gen_batches
 
 from skml_kalda._core.arrays import Array
 from skml_kalda._core.conjugate_gradients import ratio
+from skml_kalda._core.orthonormal import subtract, turn
 from skml_kalda._core.scatter import ImplicitScatter
 from skml_kalda._core.scatter.base import RANK_RTOL
 from skml_kalda._core.symmetric import positive_eigenpairs
 
-# Rows and columns that are worked on at a time.
-_ROWS, COLUMNS = 4096, 16
+# Columns that are worked on at a time.
+COLUMNS = 8
 # Most columns of V for each direction, with more rows than features.
 TALL_WIDTH = 8
 # A subspace of wide data may be this many times as large as the data. Where it would be larger, a
@@ -74,9 +75,8 @@ class Subspace(ABC):
 
     def products(self, q: int) -> Array:
         """Compute what belongs beside the columns that follow; return their image T Tᵀu."""
-        dual, side = self._room(q)
-        side[:] = self._side_of(dual)
-        return self._image(side)
+        self._fill(*self._room(q))
+        return self._image(self._room(q)[1])
 
     def extend(self, q: int, *, careful: bool = True) -> None:
         """Extend the basis by the span of the q columns that follow it.
@@ -88,14 +88,14 @@ class Subspace(ABC):
             inside = self._inner(self.dual, self.side, dual, side)
             subtract(dual, self.dual, inside)
             if first and careful:
-                side[:] = self._side_of(dual)
+                self._fill(dual, side)
             else:
                 subtract(side, self.side, inside)
-            turn = _whitening(self._inner(dual, side, dual, side))
-            turn = turn[:, : max(min(self.scatter.rows.shape) - self.size, 0)]
-            _turn(dual, turn)
-            _turn(side, turn)
-            q = turn.shape[1]
+            basis = _whitening(self._inner(dual, side, dual, side))
+            basis = basis[:, : max(min(self.scatter.rows.shape) - self.size, 0)]
+            turn(dual, basis)
+            turn(side, basis)
+            q = basis.shape[1]
         image = self._image(self._room(q)[1])
         total = self._total(image)
         m = self.size
@@ -104,9 +104,13 @@ class Subspace(ABC):
 
     def restrict(self, P: Array) -> None:
         """Keep only the span of V P, for orthonormal P."""
-        _turn(self.dual, P)
-        _turn(self.side, P)
+        turn(self.dual, P)
+        turn(self.side, P)
         self.total, self.factor = P.T @ self.total @ P, self.factor @ P
+
+    def _fill(self, dual: Array, side: Array) -> None:
+        for columns in gen_batches(dual.shape[1], COLUMNS):
+            side[:, columns] = self._side_of(dual[:, columns])
 
     def _room(self, q: int) -> tuple[Array, Array]:
         columns = slice(self.size, self.size + q)
@@ -152,11 +156,9 @@ class WideSubspace(Subspace):
     """
 
     def growth(self, k: int) -> tuple[int, int]:  # noqa: D102
-        X = self.scatter.rows.X
-        stored = X.data.nbytes + X.indices.nbytes
-        if 2 * 3 * k * len(self.dual) * 8 <= GENEROUS * stored:
+        if 2 * 3 * k * len(self.dual) * 8 <= GENEROUS * self.scatter.rows.stored:
             return k, 3 * k
-        return -(-k // 2), -(-5 * k // 2)
+        return -(-k // 2), -(-17 * k // 8)
 
     def take(self, P: Array) -> Array:  # noqa: D102
         U = self.dual @ P
@@ -216,18 +218,6 @@ class TallSubspace(Subspace):
         for columns in gen_batches(q, COLUMNS):
             total[:, columns] = V.T @ (self.scatter.rows.T @ image[:, columns])
         return total
-
-
-def _turn(A: Array, P: Array) -> None:
-    """Write A P over the first columns of A: a copy would need as much memory again."""
-    for rows in gen_batches(len(A), _ROWS):
-        A[rows, : P.shape[1]] = A[rows] @ P
-
-
-def subtract(A: Array, B: Array, P: Array) -> None:
-    """Write A − B P over A."""
-    for rows in gen_batches(len(A), _ROWS):
-        A[rows] -= B[rows] @ P
 
 
 def _whitening(gram: Array) -> Array:

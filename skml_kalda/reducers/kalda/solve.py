@@ -92,13 +92,13 @@ class KaLDA:
         """Maximise J over GᵀG = I, by iteration."""
         a = self._shrinkage(scatter)
         scatter, _ = scatter.of_ordinary_size(a * scatter.mean_eigenvalue)  # J stays the same
-        G, variances, eigenvalues, solution = (
+        G, variances, factor, eigenvalues, solution = (
             self._spectral(scatter, a) if scatter.has_spectrum else self._in_subspaces(scatter, a)
         )
         if not solution.converged:
             self._warn(solution)
         k = G.shape[1]
-        shares: Array = np.sum((scatter.between.T @ G) ** 2, axis=0)
+        shares: Array = np.sum(factor**2, axis=0)
         attributes = {
             "objective_": solution.value,
             "objective_history_": solution.history,
@@ -126,7 +126,8 @@ class KaLDA:
         objective = Alignment((1 - a) * values + a * scatter.mean_eigenvalue, factor)
         solution = self._solve(objective, k)
         point, variances = diagonal_basis(solution.point, values)
-        return Maximum(polar(basis @ point), variances, objective.eigenvalues, solution)
+        G = polar(basis @ point)
+        return Maximum(G, variances, factor @ point, objective.eigenvalues, solution)
 
     def _in_subspaces(self, scatter: ImplicitScatter, a: float) -> Maximum:
         if self.solver == "paper":

@@ -14,12 +14,12 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy import linalg
-from sklearn.utils import gen_batches
+from sklearn.utils import gen_batches, gen_even_slices
 
 from skml_kalda._core.arrays import Array
 from skml_kalda._core.conjugate_gradients import dots, ratio, rough_solution, solve_dual
 from skml_kalda._core.eigenproblem import varying
-from skml_kalda._core.orthonormal import orthonormal
+from skml_kalda._core.orthonormal import orthonormal, subtract
 from skml_kalda._core.scatter import ImplicitScatter
 from skml_kalda._core.symmetric import positive_eigenpairs
 from skml_kalda.reducers.kalda.alignment import Alignment
@@ -28,13 +28,14 @@ from skml_kalda.reducers.kalda.bases import (
     Subspace,
     TallSubspace,
     WideSubspace,
-    subtract,
 )
 from skml_kalda.reducers.kalda.newton import Reason, Solution, Stop, maximize, stalled
 
 # New columns of V need only roughly the right direction: accuracy in single precision, and in
 # double precision, where a round costs more.
 _ROUGH, _CAREFUL, _MAX_PRODUCTS = 0.3, 0.03, 200
+# Columns that are solved for at a time: more would need fewer products, but more memory.
+_SOLVED = 20
 MAX_ROUNDS = 60
 # Rounds without progress after which rounding errors are taken to prevent it.
 _PATIENCE = 4
@@ -47,6 +48,8 @@ class Maximum(NamedTuple):
     """Shape (p, k), with GᵀS_tG diagonal."""
     variances: Array
     """Diagonal of GᵀS_tG, descending, shape (k,)."""
+    factor: Array
+    """FᵀG, shape (K, k), where S_b = F Fᵀ."""
     eigenvalues: Array
     """Generalised eigenvalues of (S_b, S), descending."""
     solution: Solution
@@ -93,7 +96,8 @@ class Shrunk(NamedTuple):
         if self.shrinkage == 1:
             U = pull / self.floor
         elif self.shrinkage > 0:
-            U = self.scatter.dual_solve(pull / rest, self.floor / rest)
+            pull /= rest
+            U = self.scatter.dual_solve(pull, self.floor / rest)
         else:
             U = solve_dual(self.scatter.rows, pull, 1.0, 0.0, self.scatter.tol)
         del pull
@@ -129,7 +133,10 @@ class Shrunk(NamedTuple):
         if self.shrinkage == 1:
             np.divide(right, self.floor, out=out)
         elif self.scatter.has_dual(self.floor) and not careful:
-            rough_solution(self.scatter.dual_system(self.floor / rest), right, _ROUGH, out)
+            system = self.scatter.dual_system(self.floor / rest)
+            q = right.shape[1]
+            for columns in gen_even_slices(q, -(-q // _SOLVED)):
+                rough_solution(system, right[:, columns], _ROUGH, out[:, columns])
             out /= rest
         else:
             T = self.scatter.rows
@@ -175,8 +182,8 @@ def maximize_in_subspaces(
             space.restrict(kept)
             point = kept.T @ point
         space.reserve(space.size + new)
-        # In single precision until that gains little.
-        careful = slopes[-1] > slopes[-1 - sweep] / 4
+        # In single precision until that gains little. A round gains a factor of four or more.
+        careful = slopes[-1] > slopes[-1 - sweep] / 2
         slopes.append(_append_columns(shrunk, space, point, new, careful=careful))
         reason = _reason_to_stop(slopes, solution.value, len(history), stop, sweep)
         if reason is not None:
@@ -189,8 +196,9 @@ def maximize_in_subspaces(
         point = rotation @ solution.point
     found = Solution(solution.point, solution.value, np.array(history), reason)
     values, rotation = np.linalg.eigh(point.T @ space.total @ point)
-    G = space.take(point @ rotation[:, ::-1])
-    return Maximum(G, values[::-1], eigenvalues, found)
+    point = point @ rotation[:, ::-1]
+    factor = space.factor @ point
+    return Maximum(space.take(point), values[::-1], factor, eigenvalues, found)
 
 
 def _solution_and_step(point: Array, last: Array, m: int) -> Array:
@@ -221,7 +229,8 @@ def _append_columns(
     gradient, curvature = shrunk.gradient(space, point)
     bounds = dots(gradient, gradient) / curvature
     worst = np.argsort(-bounds, kind="stable")[:new]
-    gradient = gradient[:, worst] / curvature[worst]
+    gradient = gradient[:, worst]
+    gradient /= curvature[worst]
     shrunk.precondition(gradient, space.append(new), careful=careful)
     slopes = curvature[worst] * dots(gradient, space.products(new))
     # The other columns: at most the share of their bound that these have.
