@@ -31,6 +31,7 @@ from skml_kalda import (
     TraceRatio,
 )
 from tests.classifiers.test_neighbors_common import CHECKED
+from tests.conftest import passes
 
 
 class LabelCCA(CCA):
@@ -129,14 +130,14 @@ FURTHER_CHECKS = [
 
 
 @parametrize_with_checks([*REDUCERS, *CLASHING], expected_failed_checks=expected_failed_checks)
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
+def test_scikit_learn_checks(estimator, check, request):
+    passes(check, estimator, request)
 
 
 @pytest.mark.slow
 @parametrize_with_checks(CLASHING_AND_SLOW, expected_failed_checks=expected_failed_checks)
-def test_scikit_learn_checks_of_slow_estimators(estimator, check):
-    check(estimator)
+def test_scikit_learn_checks_of_slow_estimators(estimator, check, request):
+    passes(check, estimator, request)
 
 
 ONE_OF_EACH_CLASS = list({type(each): each for each in reversed(REDUCERS)}.values())

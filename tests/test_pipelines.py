@@ -122,8 +122,7 @@ def assert_answers(model, X_test, expected):
     np.testing.assert_allclose(dense(model.predict_proba(X_test)), probability, rtol=1e-12)
 
 
-@pytest.mark.parametrize("y_form", LABEL_FORMS)
-@pytest.mark.parametrize("X_form", FORMS)
+@EITHER_FORM
 @pytest.mark.parametrize("pipeline", OURS)
 def test_our_classifiers_take_every_form(pipeline, X_form, y_form, data, reference):
     X, y, X_test = data
