@@ -21,23 +21,15 @@ from tests.classic import LDA, OPLS, RLDA, MultiLabelKaLDA
 from tests.conftest import made
 
 
-# One process imports what both workers need, and they are its forks.
-START = {} if sys.platform == "win32" else {"multiprocessing-method": "forkserver"}
-
-
 @pytest.fixture(scope="module")
 def cluster():
-    options = {f"distributed.worker.{name}": value for name, value in START.items()}
-    with (
-        dask.config.set(options),
-        LocalCluster(
-            n_workers=2,
-            threads_per_worker=1,
-            silence_logs=logging.CRITICAL,
-            dashboard_address=":0",  # any free port: there may be other clusters on this machine
-            scheduler_kwargs={"dashboard": False},
-        ) as cluster,
-    ):
+    with LocalCluster(
+        n_workers=2,
+        threads_per_worker=1,
+        silence_logs=logging.CRITICAL,
+        dashboard_address=":0",  # any free port: there may be other clusters on this machine
+        scheduler_kwargs={"dashboard": False},
+    ) as cluster:
         yield cluster
 
 
