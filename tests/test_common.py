@@ -31,6 +31,7 @@ from skml_kalda import (
     TraceRatio,
 )
 from tests.classifiers.test_neighbors_common import CHECKED
+from tests.conftest import passes
 
 
 class LabelCCA(CCA):
@@ -117,8 +118,6 @@ FURTHER_CHECKS = [
     "check_set_output_transform",
     "check_set_output_transform_pandas",
     "check_set_output_transform_polars",
-    "check_global_output_transform_pandas",
-    "check_global_set_output_transform_polars",
     "check_transformer_get_feature_names_out",
     "check_transformer_get_feature_names_out_pandas",
     "check_dataframe_column_names_consistency",
@@ -129,22 +128,36 @@ FURTHER_CHECKS = [
 
 
 @parametrize_with_checks([*REDUCERS, *CLASHING], expected_failed_checks=expected_failed_checks)
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
+def test_scikit_learn_checks(estimator, check, request):
+    passes(check, estimator, request)
 
 
 @pytest.mark.slow
 @parametrize_with_checks(CLASHING_AND_SLOW, expected_failed_checks=expected_failed_checks)
-def test_scikit_learn_checks_of_slow_estimators(estimator, check):
-    check(estimator)
+def test_scikit_learn_checks_of_slow_estimators(estimator, check, request):
+    passes(check, estimator, request)
 
 
+# The same for all of a module too: scikit-learn reads its own setting where an estimator has none.
+GLOBAL_CHECKS = [
+    "check_global_output_transform_pandas",
+    "check_global_set_output_transform_polars",
+]
 ONE_OF_EACH_CLASS = list({type(each): each for each in reversed(REDUCERS)}.values())
+ONE_OF_EACH_TRANSFORM = list(
+    {(type(each).transform, type(each).fit_transform): each for each in ONE_OF_EACH_CLASS}.values()
+)
 
 
 @pytest.mark.parametrize("check", FURTHER_CHECKS)
 @pytest.mark.parametrize("reducer", ONE_OF_EACH_CLASS, ids=repr)
 def test_further_scikit_learn_checks(reducer, check):
+    getattr(estimator_checks, check)(type(reducer).__name__, reducer)
+
+
+@pytest.mark.parametrize("check", GLOBAL_CHECKS)
+@pytest.mark.parametrize("reducer", ONE_OF_EACH_TRANSFORM, ids=repr)
+def test_checks_of_the_global_output(reducer, check):
     getattr(estimator_checks, check)(type(reducer).__name__, reducer)
 
 

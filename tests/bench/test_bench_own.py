@@ -294,7 +294,7 @@ def test_classes_with_fewer_rows_than_folds_are_one_error(here, capsys):
 
 
 def test_a_label_that_never_varies_is_told_and_runs(here, capsys):
-    frame = pd.read_csv("mine.csv").assign(label_1=0)
+    frame = pd.read_csv("mine.csv").head(30).assign(label_1=0)
     frame["label_0"] = (frame.index < 3).astype(int)
     frame.to_csv("mine.csv", index=False)
     # In the first fold no training row has label_0: nothing is left to tell apart.
@@ -307,7 +307,7 @@ def test_a_label_that_never_varies_is_told_and_runs(here, capsys):
         "--jobs",
         "1",
     ]
-    assert main([*options, "--methods", "PCA", "--folds", "20"]) == 0
+    assert main([*options, "--methods", "PCA", "--folds", "10"]) == 0
     assert "label 'label_1' is 0 in all rows" in capsys.readouterr().out
 
 

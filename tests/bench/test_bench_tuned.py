@@ -28,6 +28,7 @@ from skml_kalda.bench.running.tuning import choose
 from skml_kalda.bench.scores import MAIN, quick_score
 from skml_kalda.datasets import load_dataset
 from tests.bench.conftest import scores_by_cell
+from tests.conftest import KeptFits
 
 REDUCERS = {
     "none": (None, {}),
@@ -71,7 +72,10 @@ def search_of(method, score, seed):
     inner = KFold(TUNE["folds"], shuffle=True, random_state=seed)
     scoring = score.replace("macro_f1", "f1_macro").replace("micro_f1", "f1_micro")
     return GridSearchCV(
-        Pipeline(steps), {**grid, "knn__n_neighbors": TUNE["neighbors"]}, scoring=scoring, cv=inner
+        Pipeline(steps, memory=KeptFits()),
+        {**grid, "knn__n_neighbors": TUNE["neighbors"]},
+        scoring=scoring,
+        cv=inner,
     )
 
 

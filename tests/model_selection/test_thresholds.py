@@ -32,7 +32,7 @@ from skmultilearn.problem_transform import BinaryRelevance
 
 from skml_kalda import MLkNN, MultiLabelKaLDA
 from skml_kalda.model_selection import MultiLabelStratifiedKFold, TunedThresholdsCV
-from tests.conftest import made, standardized
+from tests.conftest import made, passes, standardized
 from tests.core.test_thresholds import f1
 
 CLASSIFIERS = {
@@ -386,8 +386,8 @@ NOT_FOR_IT = {
 @parametrize_with_checks(
     [TunedThresholdsCV(MLkNN(k=3), cv=3)], expected_failed_checks=lambda _: NOT_FOR_IT
 )
-def test_conventions_of_scikit_learn(estimator, check):
-    check(estimator)
+def test_conventions_of_scikit_learn(estimator, check, request):
+    passes(check, estimator, request)
 
 
 @pytest.mark.parametrize("average", ["macro", "micro"])

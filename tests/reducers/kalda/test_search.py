@@ -20,7 +20,7 @@ from sklearn.pipeline import Pipeline
 import skml_kalda
 from skml_kalda import KernelKaLDA, KernelKaLDACV, MultiLabelKaLDACV, scatter_form
 from tests.classic import MultiLabelKaLDA
-from tests.conftest import made, standardized
+from tests.conftest import KeptFits, made, standardized
 
 X, Y = made(90, 6, unlabelled=0.1)
 y = np.array(list("dcba"))[made(90, 6, single=True)[1].argmax(axis=1)]
@@ -45,7 +45,7 @@ class Votes(KNeighborsClassifier):
 
 def grid_search(reducer, grid, X, y, **params):
     """Fit GridSearchCV of a pipeline; its candidates bear the names of ours."""
-    pipeline = Pipeline([("reducer", reducer), ("knn", Votes())])
+    pipeline = Pipeline([("reducer", reducer), ("knn", Votes())], memory=KeptFits())
     step = {"n_neighbors": "knn", "threshold": "knn"}
     grid = {"threshold": [0.5], **grid}
     names = {name: f"{step.get(name, 'reducer')}__{name}" for name in grid}
