@@ -11,6 +11,7 @@ from skml_kalda._core.arrays import Array
 from skml_kalda._core.eigenproblem import regression_weights
 from skml_kalda._core.scatter import AnyScatter
 from skml_kalda._core.scatter.base import TOL
+from skml_kalda._core.scatter.spectral import graded_svd
 from skml_kalda._core.symmetric import positive
 from skml_kalda.reducers._base import BaseReducer, Directions, chosen_ridge
 from skml_kalda.reducers._families.generalized import RIDGE, TOLERANCE
@@ -110,8 +111,22 @@ class MLR(BaseReducer):
     def _directions(self, scatter: AnyScatter) -> Directions:
         ridge = chosen_ridge("MLR", self.ridge, scatter)
         W = regression_weights(scatter, ridge * scatter.mean_eigenvalue)
-        left, singular, _ = linalg.svd(W, full_matrices=False)
-        rank = int(np.sum(positive(singular)))
+        singular, right = _right_side(W, scatter, ridge)
+        rank = len(singular)
         k = self._number_of_components(rank, rank, "the rank of the regression weights")
         attributes = {"eigenvalues_": singular[:k] ** 2, "ridge_": ridge}
-        return Directions(left[:, :k] * singular[:k], attributes)
+        # Not from the left singular vectors: each row of W keeps its digits, in any units.
+        return Directions(W @ right[:k].T, attributes)
+
+
+def _right_side(W: Array, scatter: AnyScatter, ridge: float) -> tuple[Array, Array]:
+    """Return the positive singular values of W and their right singular vectors, as rows."""
+    _, singular, right = linalg.svd(W, full_matrices=False)
+    rank = int(np.sum(positive(singular)))
+    if ridge == 0 and not scatter.is_even:
+        # The rank of W does not depend on units, but small singular values are lost in large ones.
+        even = W * np.sqrt(scatter.diagonal)[:, None]
+        found, rank = rank, int(np.sum(positive(linalg.svdvals(even))))
+        if rank > found:
+            _, singular, right = graded_svd(W, rank)
+    return singular[:rank], right[:rank]

@@ -8,7 +8,7 @@ from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.preprocessing import StandardScaler
 
 import skml_kalda
-from skml_kalda import scatter_form
+from skml_kalda import MLR, scatter_form
 from tests.classic import CCA, LDA, MLDA, MLSI, OPLS, RLDA, ULDA, MultiLabelKaLDA
 from tests.conftest import made
 
@@ -156,3 +156,18 @@ def test_one_factor_for_all_features_changes_no_eigenvalue(name, form, factor):
         expected = clone(SIZED[name]).fit(X, Y).eigenvalues_
         found = clone(SIZED[name]).fit(X * factor, Y).eigenvalues_
     np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.parametrize("decades", [8, 20, 100])
+@pytest.mark.parametrize("form", ["moments", "rows", "implicit"])
+def test_scores_of_regression_do_not_depend_on_units(form, decades):
+    X, Y = made(60, 8)
+    expected = MLR(ridge=0.0).fit_transform(X, Y)
+    scaled = X * units(8, decades)
+    with scatter_form(form):
+        mlr = MLR(ridge=0.0, tol=1e-10)
+        found = mlr.fit_transform(sparse.csr_array(scaled) if form == "implicit" else scaled, Y)
+    # Distances between rows are those between their scores, however the axes are turned.
+    np.testing.assert_allclose(found @ found.T, expected @ expected.T, atol=1e-6)
+    assert mlr.eigenvalues_.shape == (4,)

@@ -60,20 +60,29 @@ class SpectralScatter(Scatter):
 
 
 def spectrum_of_square(A: Array, rank: int) -> Spectrum:
-    """Return the spectrum of S_t = A Aᵀ, for A of shape (p, r), in any units of the features.
+    """Return the spectrum of S_t = A Aᵀ, for A of shape (p, r), in any units of the features."""
+    left, singular, _ = graded_svd(A, rank)
+    return Spectrum(singular**2, left)
+
+
+def graded_svd(A: Array, rank: int) -> tuple[Array, Array, Array]:
+    """Return `rank` singular values of A and their vectors, for rows of any size.
 
     QR of A with its rows sorted by size and its columns pivoted keeps the digits of every row,
     however small (Cox & Higham 1998). What is left is graded from large to small, and its singular
     values are all right to full precision if those of A in even units are.
     """
     order = np.argsort(-np.abs(A).max(axis=1, initial=0.0), kind="stable")
-    Q, R, _ = linalg.qr(A[order], mode="economic", pivoting=True, check_finite=False)
+    Q, R, pivots = linalg.qr(A[order], mode="economic", pivoting=True, check_finite=False)
     size = np.abs(R.diagonal())[:rank]
     driver = "gesdd" if size[-1] > _GRADED * size[0] else "gesvd"
-    left, singular, _ = linalg.svd(R, full_matrices=False, check_finite=False, lapack_driver=driver)
-    basis = np.empty((len(A), rank))
-    basis[order] = Q @ left[:, :rank]
-    return Spectrum(singular[:rank] ** 2, basis)
+    inner, singular, turned = linalg.svd(
+        R, full_matrices=False, check_finite=False, lapack_driver=driver
+    )
+    left, right = np.empty((len(A), rank)), np.empty((rank, A.shape[1]))
+    left[order] = Q @ inner[:, :rank]
+    right[:, pivots] = turned[:rank]
+    return left, singular[:rank], right
 
 
 def cholesky_solve(S: Array, ridge: float, right: Array) -> Array | None:
