@@ -8,6 +8,7 @@ of S_t = TᵀT, and u is stored. What is stored beside it depends on the shape o
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from typing import ClassVar
 
 import numpy as np
 from sklearn.utils import gen_batches
@@ -38,6 +39,9 @@ class Subspace(ABC):
     U : array of shape (n, m)
         Spans the subspace.
     """
+
+    rest: ClassVar[float]
+    """Share of the gradient that a round may leave to the next ones."""
 
     def __init__(self, scatter: ImplicitScatter, U: Array) -> None:
         self.scatter = scatter
@@ -155,6 +159,8 @@ class WideSubspace(Subspace):
     Then VᵀV = UᵀZ and VᵀS_tV = ZᵀZ need no product with T.
     """
 
+    rest = 0.1
+
     def growth(self, k: int) -> tuple[int, int]:  # noqa: D102
         if 2 * 3 * k * len(self.dual) * 8 <= GENEROUS * self.scatter.rows.stored:
             return k, 3 * k
@@ -190,6 +196,8 @@ class TallSubspace(Subspace):
     Tᵀ maps most of u to zero, so inner products in terms of u would lose digits. Every round still
     costs some: a larger subspace needs fewer rounds.
     """
+
+    rest = 0.0
 
     def growth(self, k: int) -> tuple[int, int]:  # noqa: D102
         return k, TALL_WIDTH * k

@@ -184,11 +184,12 @@ def maximize_in_subspaces(
         space.reserve(space.size + new)
         # In single precision until that gains little. A round gains a factor of four or more.
         careful = slopes[-1] > slopes[-1 - sweep] / 2
-        slopes.append(_append_columns(shrunk, space, point, new, careful=careful))
+        slope, columns = _append_columns(shrunk, space, point, new, careful=careful)
+        slopes.append(slope)
         reason = _reason_to_stop(slopes, solution.value, len(history), stop, sweep)
         if reason is not None:
             break
-        space.extend(new, careful=careful)
+        space.extend(columns, careful=careful)
         last = np.pad(point, ((0, space.size - len(point)), (0, 0)))
         objective, rotation = shrunk.alignment(space)
         solution = maximize(objective, rotation.T @ last, inner)
@@ -219,20 +220,22 @@ def _reason_to_stop(
 
 
 def _append_columns(
-    shrunk: Shrunk, space: Subspace, point: Array, new: int, *, careful: bool
-) -> float:
+    shrunk: Shrunk, space: Subspace, point: Array, most: int, *, careful: bool
+) -> tuple[float, int]:
     """Write a rough Z = TᵀU with S Z D = g / curvature behind the basis, for the gradient g.
 
     Only the columns with the largest gradient are solved for. Return the squared length of g in
-    the metric of the preconditioner.
+    the metric of the preconditioner, and the number of columns.
     """
     gradient, curvature = shrunk.gradient(space, point)
     bounds = dots(gradient, gradient) / curvature
-    worst = np.argsort(-bounds, kind="stable")[:new]
+    worst = np.argsort(-bounds, kind="stable")[:most]
+    others = bounds.sum() - np.cumsum(bounds[worst])
+    worst = worst[: 1 + int(np.sum(others[:-1] > space.rest * bounds.sum()))]
     gradient = gradient[:, worst]
     gradient /= curvature[worst]
-    shrunk.precondition(gradient, space.append(new), careful=careful)
-    slopes = curvature[worst] * dots(gradient, space.products(new))
+    shrunk.precondition(gradient, space.append(len(worst)), careful=careful)
+    slopes = curvature[worst] * dots(gradient, space.products(len(worst)))
     # The other columns: at most the share of their bound that these have.
-    others = bounds.sum() - bounds[worst].sum()
-    return float(slopes.sum() + others * np.max(ratio(slopes, bounds[worst]), initial=0.0))
+    share = np.max(ratio(slopes, bounds[worst]), initial=0.0)
+    return float(slopes.sum() + others[len(worst) - 1] * share), len(worst)
