@@ -34,6 +34,9 @@ from skml_kalda.reducers.kalda.newton import Reason, Solution, Stop, maximize, s
 # New columns of V need only roughly the right direction: accuracy in single precision, and in
 # double precision, where a round costs more.
 _ROUGH, _CAREFUL, _MAX_PRODUCTS = 0.3, 0.03, 200
+# Accuracy of the axes of LDA, in multiples of the tolerance. Errors of their eigenvalues are the
+# square of it, and what the axes lack is found in the first rounds.
+_START = 30
 # Columns that are solved for at a time: more would need fewer products, but more memory.
 _SOLVED = 20
 MAX_ROUNDS = 60
@@ -97,7 +100,8 @@ class Shrunk(NamedTuple):
             U = pull / self.floor
         elif self.shrinkage > 0:
             pull /= rest
-            U = self.scatter.dual_solve(pull, self.floor / rest)
+            tol = max(self.scatter.tol, min(_START * self.scatter.tol, 0.01))
+            U = self.scatter.dual_solve(pull, self.floor / rest, tol)
         else:
             U = solve_dual(self.scatter.rows, pull, 1.0, 0.0, self.scatter.tol)
         del pull
