@@ -40,6 +40,8 @@ _SMALL = 1e-3
 _GENEROUS = 2
 # Rows and columns that are worked on at a time.
 _ROWS, _COLUMNS = 4096, 8
+# Inner products of a basis may differ from zero and one by this fraction of the tolerance.
+_LOOSE = 1e-4
 # A column of which no more than this share is new is made of rounding errors.
 _ROUNDING = 1e-10
 
@@ -186,10 +188,14 @@ class Latent(NamedTuple):
         Columns that depend on others, or on those of the other block, are dropped.
         """
         before = self._lengths(block)
-        for _ in range(2):  # once leaves rounding errors
-            if beside is not None:
-                block.subtract(beside, self._products(beside, block))
+        for first in (True, False):  # once may leave rounding errors
+            inside = self._products(beside, block) if beside is not None else np.zeros((0, 0))
             gram = self._products(block, block)
+            if not first and _is_orthonormal(inside, gram, _LOOSE * self._tol):
+                break
+            if beside is not None:
+                block.subtract(beside, inside)
+                gram = self._products(block, block)
             size = np.sqrt(np.maximum(gram.diagonal(), 0))
             scale = ratio(np.where(size > _ROUNDING * before, 1.0, 0.0), size)
             lengths, axes = positive_eigenpairs(scale[:, None] * (gram + gram.T) / 2 * scale)
@@ -226,7 +232,7 @@ class Latent(NamedTuple):
         """
         k = len(errors)
         needed = 3 * 2 * k * min(self.scatter.rows.shape) * 8
-        most = -(-k // 2) if needed <= _GENEROUS * self.scatter.rows.stored else -(-k // 4)
+        most = -(-k // 2) if needed <= _GENEROUS * self.scatter.rows.stored else max(1, k // 4)
         order = np.argsort(-errors, kind="stable")[:most]
         return order[errors[order] > self._tol / np.sqrt(len(errors))]
 
@@ -245,6 +251,12 @@ class Latent(NamedTuple):
         """Return √(rᵀB⁻¹r) / ‖r‖, of the column with the largest."""
         squares = ratio(dots(residual, self._inner(solved)), dots(residual, residual))
         return float(np.sqrt(np.max(squares, initial=0.0)))
+
+
+def _is_orthonormal(inside: Array, gram: Array, tol: float) -> bool:
+    """Whether inner products with other columns, and of columns, are those of a basis."""
+    rest = np.abs(gram - np.eye(len(gram))).max(initial=0.0)
+    return bool(max(np.abs(inside).max(initial=0.0), rest) <= tol)
 
 
 def _descending(A: Array) -> tuple[Array, Array]:
