@@ -78,11 +78,11 @@ class Alignment:
     def lda_start(self, k: int) -> Array:
         """Return an orthonormal start: the LDA axes, completed by directions of least variance."""
         axes = self._discriminant[1][:, : min(k, self.rank)]
-        basis: Array = linalg.qr(axes / linalg.norm(axes, axis=0))[0]
-        q = axes.shape[1]
-        axes, beside = basis[:, :q], basis[:, q:]
+        axes, q = axes / linalg.norm(axes, axis=0), axes.shape[1]
         if k == q:
-            return axes
+            return orthonormal(axes)
+        basis: Array = linalg.qr(axes)[0]
+        axes, beside = basis[:, :q], basis[:, q:]
         scatter = beside.T @ (self.values[:, None] * beside)
         _, quiet = linalg.eigh(scatter, subset_by_index=[0, k - q - 1])
         return np.hstack([axes, beside @ quiet])
@@ -140,43 +140,20 @@ class Point:
         """Squared length of the gradient in that metric."""
         return float(np.vdot(self.gradient, self.ascent))
 
-    @cached_property
-    def _multiplier(self) -> Array:
-        return self.G.T @ self.euclidean_gradient
-
-    @cached_property
-    def _products(self) -> Array:
-        # M and Cᵀ stacked, because one product with both and one with the transpose make up most
-        # of the cost of the Hessian.
-        return np.concatenate([self.objective.factor, self.C.T])
-
-    def hessian(self, Z: Array) -> Array:
-        """Return the Riemannian Hessian along tangent Z, up to a multiple of G (see `tangent`)."""
-        both = self._products @ Z
-        MZ, CZ = both[: -len(self.d)], both[-len(self.d) :]
-        along_b = 2 * np.vdot(self.MG, MZ)
-        along_norm = 2 * (self.d @ CZ.diagonal()) / self.norm_d
-        pair = np.concatenate([(2 / self.norm_d) * MZ, -self.curvature * (CZ + CZ.T)])
-        H: Array = self._products.T @ pair
-        H -= Z @ self._multiplier
-        H -= (self.objective.values[:, None] * Z) * (self.curvature * self.d)
-        H -= (2 * along_norm / self.norm_d**2) * self.A
-        bend = 2 * along_b / self.norm_d**3 - 3 * self.curvature * along_norm / self.norm_d
-        H -= self.C * (bend * self.d)
-        return H
-
-    @cached_property
-    def _oblique(self) -> tuple[Array, Array]:
-        scaled = self.G / self.objective.values[:, None]
-        return scaled, scaled @ np.linalg.inv(self.G.T @ scaled)
+    @property
+    def multiplier(self) -> Array:
+        """Λ = Gᵀ∇J, shape (k, k), symmetric."""
+        product = self.G.T @ self.euclidean_gradient
+        return np.asarray((product + product.T) / 2)
 
     def precondition(self, R: Array) -> Array:
         """Return the tangent Z that solves S_t Z D = R / curvature up to a multiple of G.
 
-        S_t Z D is the dominant term of the Hessian. Solving with it inside the tangent space (by
-        an oblique projection) puts all but a few eigenvalues of the Hessian between 0.05 and 2.
+        S_t Z D is the dominant term of the Hessian. It is solved for inside of the tangent space,
+        by an oblique projection.
         """
-        scaled, back = self._oblique
+        scaled = self.G / self.objective.values[:, None]
+        back = scaled @ np.linalg.inv(self.G.T @ scaled)
         Z: Array = R / self.objective.values[:, None]
         Z -= back @ (scaled.T @ R)
         Z /= self.curvature * self.d

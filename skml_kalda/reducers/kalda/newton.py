@@ -10,11 +10,16 @@ import numpy as np
 from skml_kalda._core.arrays import Array
 from skml_kalda._core.orthonormal import orthonormal
 from skml_kalda.reducers.kalda.alignment import Alignment, Point
+from skml_kalda.reducers.kalda.newton_system import NewtonSystem
 
 Reason = Literal["gradient", "rounding", "max_iter"]
 
 _STEPS = 2.0 ** np.arange(-20, 4)
 _MAX_INNER = 100
+# Newton systems are solved until the slope is this fraction of the one to stop at, or sooner.
+_FLATTER = 0.01
+# A step may be this many times as long as the one before it.
+_GROWTH = 2.0
 
 
 class Stop(NamedTuple):
@@ -55,9 +60,9 @@ def maximize(objective: Alignment, start: Array, stop: Stop = _DEFAULT) -> Solut
     """Maximise the objective by Newton-CG with a line search on the Grassmannian.
 
     Preconditioned conjugate gradients solve the Newton system until the solution is accurate
-    enough or the curvature turns positive. The line search tries a wide range of steps, which
-    costs almost nothing here. At a stationary point the solver tries its reflections (see
-    :meth:`Point.reflections`).
+    enough, much longer than the last step, or the curvature turns positive. The line search
+    tries a wide range of steps, which costs almost nothing here. At a stationary point the solver
+    tries its reflections (see :meth:`Point.reflections`).
 
     Parameters
     ----------
@@ -71,18 +76,19 @@ def maximize(objective: Alignment, start: Array, stop: Stop = _DEFAULT) -> Solut
     """
     point = objective.at(start)
     history = [point.value]
-    previous = np.inf
+    previous = reach = np.inf
     reason: Reason = "max_iter"
     while len(history) <= stop.max_iter:
-        flat = point.slope <= stop.tol**2 * point.value
-        if flat or stalled(point.slope, previous, point.value):
+        flat = stop.tol**2 * point.value
+        if point.slope <= flat or stalled(point.slope, previous, point.value):
             mirrored = _reflected(point)
             if mirrored is None:
-                reason = "gradient" if flat else "rounding"
+                reason = "gradient" if point.slope <= flat else "rounding"
                 break
-            point, previous = mirrored, np.inf
+            point, previous, reach = mirrored, np.inf, np.inf
         else:
-            point, previous = _newton_step(point), point.slope
+            previous = point.slope
+            point, reach = _newton_step(point, flat, reach)
         history.append(point.value)
     return Solution(point.G, point.value, np.array(history), reason)
 
@@ -107,42 +113,54 @@ def reflected(G: Array, row: int) -> Array:
     return mirrored
 
 
-def _newton_step(point: Point) -> Point:
-    Z, accurate = _newton_direction(point)
-    if accurate:
+def _newton_step(point: Point, flat: float, reach: float) -> tuple[Point, float]:
+    """Return the next point, and how far the step after that may reach."""
+    W, Z, complete = _newton_direction(point, flat, reach)
+    length = float(np.linalg.norm(W))
+    if complete:
         ahead = point.objective.at(point.G + Z)
         # The tolerance is for points very close to the maximum, where rounding hides the gain.
         if ahead.value - point.value > 0.2 * np.vdot(point.gradient, Z) - 1e-12 * point.value:
-            return ahead
+            return ahead, max(_GROWTH * length, reach if np.isfinite(reach) else 0.0)
+    t = _best_step(point, Z)
     # After a long step the columns are far from orthonormal.
-    return point.objective.at(orthonormal(point.G + _best_step(point, Z) * Z))
+    return point.objective.at(orthonormal(point.G + t * Z)), _GROWTH * t * length
 
 
-def _newton_direction(point: Point) -> tuple[Array, bool]:
+def _newton_direction(point: Point, flat: float, reach: float) -> tuple[Array, Array, bool]:
     """Solve −Hessian Z = gradient by preconditioned conjugate gradients.
 
-    Return Z and whether it is accurate enough for superlinear convergence of Newton's method.
-    It is not if the iteration met positive curvature.
+    Return Z, its coordinates W in the system, and whether it is accurate enough for superlinear
+    convergence of Newton's method. It is not if the iteration met positive curvature, or if W
+    became longer than `reach`: so far away from the point its derivatives say little. Accuracy far
+    below the slope `flat`, at which Newton's method stops, is of no use.
     """
-    slope = point.slope
-    enough = slope * min(0.25, float(np.sqrt(slope / point.value)))
-    residual, search = point.gradient.copy(), point.ascent.copy()
-    Z = np.zeros_like(residual)
+    system = NewtonSystem(point)
+    residual = system.gradient
+    search = system.precondition(residual)
+    slope = float(np.vdot(residual, search))
+    enough = slope * min(0.25, float(np.sqrt(point.slope / point.value)))
+    enough = max(enough, _FLATTER * flat)
+    W, complete = np.zeros_like(residual), True
     for inner in range(_MAX_INNER):
-        image = point.hessian(search)
-        bend = -float(np.vdot(search, image))
+        image = system.product(search)
+        bend = float(np.vdot(search, image))
         if bend <= 0:
-            return (search if inner == 0 else Z), False
+            W, complete = search if inner == 0 else W, False
+            break
         step = slope / bend
-        Z += step * search
-        residual += step * image
-        ahead = point.precondition(residual)
+        W += step * search
+        if np.linalg.norm(W) > reach:
+            complete = False
+            break
+        residual -= step * image
+        ahead = system.precondition(residual)
         slope, last = float(np.vdot(residual, ahead)), slope
         if slope <= enough:
             break
         search *= slope / last
         search += ahead
-    return Z, True
+    return W, system.lift(W), complete
 
 
 def _best_step(point: Point, Z: Array) -> float:
