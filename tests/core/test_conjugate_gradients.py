@@ -94,13 +94,14 @@ def test_stored_products_are_those_of_the_dense_matrix(threads, monkeypatch):
     np.testing.assert_allclose(stored.backward(U), A.toarray().T @ U)
 
 
-def test_rows_in_single_precision_are_centred():
+@pytest.mark.parametrize("q", [1, 3, 4, 7, 33])
+def test_rows_in_single_precision_are_centred(q):
     rng = np.random.default_rng(0)
     X = rng.random((30, 17)) * (rng.random((30, 17)) < 0.4)
     weight = rng.integers(0, 4, 30).astype(float)
     single = CentredRows(sparse.csr_array(X), weight).single()
     T = np.sqrt(weight)[:, None] * (X - weight @ X / weight.sum())
-    U, V = rng.random((30, 3)).astype(np.float32), rng.random((17, 3)).astype(np.float32)
+    U, V = rng.random((30, q)).astype(np.float32), rng.random((17, q)).astype(np.float32)
     np.testing.assert_allclose(single.kernel(U), T @ (T.T @ U), rtol=1e-4, atol=1e-4)
     np.testing.assert_allclose(single.total(V), T.T @ (T @ V), rtol=1e-4, atol=1e-4)
 

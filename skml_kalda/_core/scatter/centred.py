@@ -12,7 +12,7 @@ from scipy import linalg, sparse
 from scipy.sparse.linalg import LinearOperator
 
 from skml_kalda._core.arrays import Array
-from skml_kalda._core.scatter.products import StoredProducts
+from skml_kalda._core.scatter.products import StoredProducts, in_fours
 
 # Multiplications in one block of a sparse product; limits its memory to a few hundred MB.
 _BLOCK = 2**24
@@ -167,17 +167,19 @@ class SingleRows:
 
     def kernel(self, U: Array) -> Array:
         """Return T TᵀU."""
-        products = self._products.forward(self._products.backward(U))
+        products = self._products.forward(self._products.backward(in_fours(U)))
+        products = products[:, : U.shape[1]]
         to_mean, share = self._sides.T @ U
         products -= self._sides @ np.stack([share, to_mean - self._square * share])
         return products
 
     def total(self, V: Array) -> Array:
         """Return TᵀT V."""
-        image = self._products.forward(V)
-        image -= self._root * (self._mean @ V)
+        padded = in_fours(V)
+        image = self._products.forward(padded)
+        image -= self._root * (self._mean @ padded)
         # The columns of the image are orthogonal to Ω^½1, so Aᵀ needs no correction.
-        return self._products.backward(image)
+        return self._products.backward(image)[:, : V.shape[1]]
 
 
 def weighted_mean(X: Any, weight: Array) -> Array:
