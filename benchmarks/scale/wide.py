@@ -3,7 +3,8 @@
 Run from the root of the project, with bibtex in ``SKML_KALDA_DATA``:
 ``python -m benchmarks.scale.wide``, or some of its parts, such as
 ``python -m benchmarks.scale.wide 5000x10000-0.5 bibtex-0.1``. All times are of the
-processor, on one thread, and the methods take turns.
+processor, on one thread, and the methods take turns. `fit` chooses the form of the scatter:
+products for the text, the p × p array for bibtex. Bibtex is measured with products too.
 """
 
 from __future__ import annotations
@@ -13,11 +14,13 @@ from functools import partial
 
 import numpy as np
 from scipy import linalg, sparse
+from sklearn.base import clone
 from sklearn.decomposition import TruncatedSVD
 from sklearn.linear_model import Ridge
 
 from benchmarks.common import fastest, keep_parts, memory_added, stored
 from skml_kalda import MLDA, MLSI, OPLS, RLDA, MultiLabelKaLDA, scatter_form
+from skml_kalda._core.scatter.choice import cheapest_form
 from skml_kalda.datasets import load_dataset
 
 SIZES = {
@@ -76,56 +79,63 @@ def ridge_regression(X, Y, shrinkage):
     return Ridge(alpha, solver="sparse_cg", tol=1e-4).fit(X, Y.toarray())
 
 
-def implicit(reducer, X, Y):
-    """Fit from products alone."""
-    with scatter_form("implicit"):
+def fitted(reducer, X, Y, form):
+    """Fit with a form of the scatter."""
+    with scatter_form(form):
         return reducer.fit(X, Y)
 
 
-def angle(reducer, X, Y):
+def angle(reducer, X, Y, form):
     """Return the largest angle to the directions at a tolerance of 1e-12."""
-    found = implicit(reducer, X, Y).components_
-    exact = implicit(reducer.__class__(**{**reducer.get_params(), "tol": 1e-12}), X, Y)
-    return float(linalg.subspace_angles(found.T, exact.components_.T).max())
+    found = fitted(reducer, X, Y, form).components_
+    exact = fitted(clone(reducer).set_params(tol=1e-12), X, Y, form).components_
+    return float(linalg.subspace_angles(found.T, exact.T).max())
 
 
-def compared(name, X, Y, shrinkage, methods):
+def compared(name, X, Y, shrinkage, form="auto"):
     """Yield one row for each method at one size and shrinkage."""
-    K, n = Y.shape[1], X.shape[0]
+    (n, p), K, methods = X.shape, Y.shape[1], reducers(shrinkage)
     tasks = {
         "TruncatedSVD": lambda: TruncatedSVD(K - 1, random_state=0).fit(X),
         "Ridge": lambda: ridge_regression(X, Y, shrinkage),
-        **{each: partial(implicit, reducer, X, Y) for each, reducer in methods.items()},
+        **{each: partial(fitted, reducer, X, Y, form) for each, reducer in methods.items()},
     }
     small = X.nnz < 400_000  # short times vary more; exact fits of more data take too long
     seconds = fastest(repeats=7 if small else 2, clock=time.process_time, **tasks)
     exact = {"kaLDA, free", "MLSI", "kaLDA, orthonormal"} if small else set()
+    rival = memory_added(tasks["TruncatedSVD"])
     for each, reducer in methods.items():
         added = memory_added(tasks[each]) - reducer.components_.nbytes
         yield {
             "method": each,
-            "data": f"{name}, {n} x {X.shape[1]} sparse, {X.nnz} stored, K = {K}",
+            "data": f"{name}, {n} x {p} sparse, {X.nnz} stored, K = {K}",
+            "form": cheapest_form(n, p, K, X.nnz) if form == "auto" else f"{form}, by force",
             "shrinkage": shrinkage,
             "time / TruncatedSVD": seconds[each] / seconds["TruncatedSVD"],
             "time / Ridge": seconds[each] / seconds["Ridge"],
             "peak added beyond the directions / CSR matrix": added / stored(X),
-            "largest angle to tol=1e-12": angle(reducer, X, Y) if each in exact else None,
+            "peak added by TruncatedSVD / CSR matrix": rival / stored(X),
+            "largest angle to tol=1e-12": angle(reducer, X, Y, form) if each in exact else None,
         }
 
 
 def of_text(size, shrinkage):
     """Return the rows of made text."""
-    return compared("text", *text(*size), shrinkage, reducers(shrinkage))
+    return compared("text", *text(*size), shrinkage)
 
 
-def of_bibtex(shrinkage):
+def of_bibtex(form, shrinkage):
     """Return the rows of bibtex."""
     X, Y = map(sparse.csr_array, load_dataset("bibtex", return_X_y=True))
-    return compared("bibtex", X, Y, shrinkage, reducers(shrinkage))
+    return compared("bibtex", X, Y, shrinkage, form)
 
 
 if __name__ == "__main__":
-    data = {name: partial(of_text, size) for name, size in SIZES.items()} | {"bibtex": of_bibtex}
+    data = {name: partial(of_text, size) for name, size in SIZES.items()}
+    data |= {
+        "bibtex": partial(of_bibtex, "auto"),
+        "bibtex-implicit": partial(of_bibtex, "implicit"),
+    }
     keep_parts(
         "scale-wide",
         {f"{name}-{a}": partial(rows, a) for name, rows in data.items() for a in SHRINKAGES},

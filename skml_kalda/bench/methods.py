@@ -8,6 +8,8 @@ from functools import lru_cache
 from importlib import import_module
 from typing import Any
 
+from sklearn.base import BaseEstimator
+
 from skml_kalda._core.names import check_name
 from skml_kalda.bench.baselines import baseline_classifiers, baselines
 from skml_kalda.bench.own import is_own, is_ready, maker, own_classifies
@@ -103,6 +105,17 @@ def make_estimator(
         ours["n_components"] = n_components
     given = {name: value for name, value in parameters.items() if name != "estimator"}
     return estimator.set_params(**_settings(estimator, ours) | given)
+
+
+def check_parameters(method: str, parameters: Mapping[str, Any]) -> None:
+    """Raise a ValueError if a method has no such parameter, or not with this value."""
+    estimator = make_estimator(method, parameters, None, 0)
+    if estimator is None:
+        return
+    for part in (estimator, *estimator.get_params().values()):
+        # What `fit` of a scikit-learn estimator checks first, without data.
+        if isinstance(part, BaseEstimator):
+            part._validate_params()
 
 
 def _settings(estimator: Any, ours: Mapping[str, Any]) -> dict[str, Any]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-import shlex
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
@@ -19,9 +18,9 @@ from skml_kalda.bench.methods import (
     ITSELF,
     TUNED_CLASSIFIER,
     check_classifier,
+    check_parameters,
     classifies,
     estimator_of,
-    make_estimator,
     published_form,
 )
 from skml_kalda.bench.own import with_parameters
@@ -168,7 +167,7 @@ class Plan:
         for name in (*self.methods, *self.parameters):
             estimator_of(name, self.parameters.get(name, {}))
             if self.parameters.get(name):
-                make_estimator(name, self.parameters[name], None, 0)
+                check_parameters(name, self.parameters[name])
             if name in self.methods and self.kind != "scores" and self._classifies(name):
                 raise ValueError(f"a {self.kind} shows reductions, and {name} is a classifier")
         spelled = tuple(map(check_classifier, self.classifiers))
@@ -250,25 +249,6 @@ class Plan:
             return plan
         return replace(plan, classifiers=tuple(check_classifier(c, k) for c in plan.classifiers))
 
-    def command(self) -> str:
-        """Return the command that runs this plan."""
-        from skml_kalda.bench.own_data import options_of, own_plan
-
-        usual, where = self, "PLAN.toml"
-        if self.name in plan_names():
-            usual, where = read_plan(self.name), self.name
-            if self.data:
-                usual = usual.changed(data=self.data, datasets=tuple(self.data))
-                where += f" {options_of(self.data)}"
-        elif self.data and self.title == own_plan(self.data).title:
-            usual, where = own_plan(self.data), options_of(self.data)
-        words = ["python -m skml_kalda.bench run", where]
-        for name in (*LISTS, *SINGLE):
-            value = getattr(self, name)
-            if value != getattr(usual, name):
-                words.append(_option(name, value))
-        return " ".join(words)
-
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Plan:
         """Make a plan from what TOML or JSON can hold."""
@@ -278,13 +258,6 @@ class Plan:
             if name not in values:
                 raise ValueError(f"the plan has no {name}")
         return cls(**values)
-
-
-def _option(name: str, value: Any) -> str:
-    if isinstance(value, bool):
-        return f"--{name}" if value else f"--no-{name}"
-    values = value if isinstance(value, tuple) else [value]
-    return f"--{name} {shlex.join(map(str, values))}"
 
 
 def read_plan(name: str | Path) -> Plan:

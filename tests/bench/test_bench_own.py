@@ -20,6 +20,7 @@ from sklearn.preprocessing import StandardScaler
 from skml_kalda import __version__
 from skml_kalda.bench import read_results, run
 from skml_kalda.bench.cli import _with_command, main
+from skml_kalda.bench.command import command_of
 from skml_kalda.bench.methods import make_estimator
 from skml_kalda.bench.own_data import describe_files, own_plan
 from skml_kalda.bench.plan import Plan, read_plan
@@ -89,7 +90,7 @@ def test_the_command_compares_methods_on_a_table(here, capsys):
     results = read_results(folder)
     assert len(results.ok) == 10
     assert results.data["mine.csv"]["features"] == 7
-    again = results.plan.command()
+    again = command_of(results.plan)
     assert "run --data mine.csv --labels 'label_*' --methods none kaLDA" in again
     page = (folder / "report.html").read_text("utf-8")
     assert "<title>Which method is best on mine.csv?" in page
@@ -149,7 +150,7 @@ def test_runs_of_different_files_have_folders_of_their_own(here):
     assert sorted(run.plan.data[run.plan.datasets[0]]["file"] for run in runs) == sorted(files)
     assert [len(run.ok) for run in runs] == [2, 2, 2, 2]
     for each in runs:
-        assert f"--data {each.plan.data[each.plan.datasets[0]]['file']}" in each.plan.command()
+        assert f"--data {each.plan.data[each.plan.datasets[0]]['file']}" in command_of(each.plan)
     # The same file in another spelling continues its run.
     assert bench("--data", "./mine.csv", "--labels", "label_*", "--methods", "none") == 0
     assert Path("bench-results/mine.csv/results.jsonl").read_text().count('"status": "ok"') == 2
@@ -162,10 +163,10 @@ def test_a_plan_on_a_file_has_its_own_folder_and_its_command_names_the_file(here
     assert bench("run", "quick", *arguments, "--datasets", "emotions") == 0
     folders = {path.name: read_results(path) for path in Path("bench-results").iterdir()}
     assert sorted(folders) == ["quick", "quick-mine.csv"]
-    again = folders["quick-mine.csv"].plan.command()
+    again = command_of(folders["quick-mine.csv"].plan)
     assert " run quick --data mine.csv --labels 'label_*' --methods none" in again
     assert "--datasets" not in again
-    assert "--data " not in folders["quick"].plan.command()
+    assert "--data " not in command_of(folders["quick"].plan)
 
 
 @pytest.mark.usefixtures("no_report")
@@ -175,7 +176,7 @@ def test_files_and_data_sets_of_the_package_run_together_and_again(here, plan):
     assert bench(*plan, *OPTIONS, "--datasets", "emotions", *arguments) == 0
     results = read_results("out")
     assert results.plan.datasets == ("mine.csv", "emotions")
-    words = shlex.split(results.plan.command().removeprefix("python -m skml_kalda.bench "))
+    words = shlex.split(command_of(results.plan).removeprefix("python -m skml_kalda.bench "))
     assert main([*words, "--jobs", "1", "--output", "out"]) == 0
     assert read_results("out").plan == results.plan
 
@@ -230,6 +231,8 @@ def test_a_plan_may_name_files_beside_it(here, monkeypatch):
         ([*OPTIONS, "--methods", "own_methods:NeedsMore"], "cannot be made without arguments"),
         ([*OPTIONS, "--methods", "OPLS{ridge: 1}"], "parameters must be JSON"),
         ([*OPTIONS, "--methods", 'OPLS{"rigde": 1}'], "Invalid parameter 'rigde'"),
+        ([*OPTIONS, "--methods", 'OPLS{"ridge": -1}'], "'ridge' parameter of OPLS must be"),
+        ([*OPTIONS, "--methods", 'KernelOPLS{"reducer__ridge": -1}'], "parameter of OPLS must be"),
         ([*OPTIONS, "--methods", 'OLPS{"ridge": 1}'], "did you mean 'OPLS'?"),
     ],
 )
@@ -328,7 +331,7 @@ def test_methods_of_the_user_by_module_and_name(here):
         "sklearn.tree:DecisionTreeClassifier": ("itself", 7),
     }
     assert make_estimator('OPLS{"ridge": 1}', plan.parameters['OPLS{"ridge": 1}'], 3, 0).ridge == 1
-    assert "'OPLS{\"ridge\": 1}'" in plan.command()
+    assert "'OPLS{\"ridge\": 1}'" in command_of(plan)
 
 
 @pytest.mark.usefixtures("no_report")

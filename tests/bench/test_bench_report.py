@@ -12,8 +12,10 @@ import pandas as pd
 import pytest
 from markdown_it import MarkdownIt
 from rich.console import Console
+from sklearn.base import BaseEstimator, TransformerMixin
 
 from skml_kalda.bench import figure, read_results, report, run, table
+from skml_kalda.bench.command import command_of
 from skml_kalda.bench.plan import Plan, plan_names, read_plan
 from skml_kalda.bench.reporting.document import Code
 from skml_kalda.bench.reporting.drawing.spread import spread
@@ -60,11 +62,11 @@ def test_every_plan_is_sound(name):
 
 
 def test_the_command_of_a_plan_names_what_was_changed():
-    assert read_plan("quick").command() == "python -m skml_kalda.bench run quick"
+    assert command_of(read_plan("quick")) == "python -m skml_kalda.bench run quick"
     changed = read_plan("convergence").changed(
         datasets=("att",), methods=("kaLDA, paper's iteration",), seed=3, standardize=False
     )
-    assert changed.command().split("run ")[1] == (
+    assert command_of(changed).split("run ")[1] == (
         "convergence --datasets att --methods 'kaLDA, paper'\"'\"'s iteration' --seed 3 "
         "--no-standardize"
     )
@@ -210,12 +212,22 @@ def test_the_best_of_each_row_is_bold(results, page):
 HOSTILE = "a|b `c` <script>alert(1)</script> & $x$ *d* _e_ [f](g) \\ #1"
 
 
+class Broken(TransformerMixin, BaseEstimator):
+    """A reducer whose error is full of marks too."""
+
+    def fit(self, X, y):
+        raise ValueError(HOSTILE)
+
+    def transform(self, X):
+        return X
+
+
 @pytest.fixture(scope="module")
 def hostile(tmp_path_factory):
     """A run whose names, title and errors are full of marks of Markdown and HTML."""
     parameters = {
         HOSTILE: {"estimator": "PCA"},
-        "# broken|": {"estimator": "PCA", "whiten": HOSTILE},
+        "# broken|": {"estimator": f"{__name__}:Broken"},
     }
     plan = Plan(
         "hostile", f"# {HOSTILE}", f"- {HOSTILE}\n\n# Not a heading", datasets=("emotions",),

@@ -13,6 +13,7 @@ import pytest
 
 from skml_kalda.bench import read_results, report, run
 from skml_kalda.bench.cli import main
+from skml_kalda.bench.command import command_of
 from skml_kalda.bench.plan import Plan, read_plan
 from tests.bench.conftest import cells_of
 
@@ -127,7 +128,7 @@ def test_a_timeout_is_an_option_and_a_setting_and_changes_no_score(tiny, tiny_ru
     assert [row["scores"] for row in results.ok] == [row["scores"] for row in plain.ok]
     tiny.write_text(tiny.read_text() + "timeout = 7.5\n")
     assert read_plan(tiny).timeout == 7.5
-    assert "--timeout 7.5" in read_plan("quick").changed(timeout=7.5).command()
+    assert "--timeout 7.5" in command_of(read_plan("quick").changed(timeout=7.5))
 
 
 def test_a_dask_cluster_has_no_timeout(tiny_plan, tmp_path):

@@ -8,6 +8,7 @@ from sklearn.decomposition import PCA
 
 import skml_kalda
 from skml_kalda import scatter_form
+from skml_kalda.reducers._families import latent
 from tests.classic import MLSI, OPLS
 from tests.conftest import made
 from tests.reducers.oracles import assert_same_span, centred, top
@@ -136,6 +137,31 @@ def test_directions_in_which_sparse_data_do_not_vary_are_refused(beta):
             MLSI(n_components=4, beta=beta).fit(X, Y)
         with pytest.raises(ValueError, match="at most 4, which is the size of the data, less 2"):
             MLSI(n_components=5, beta=beta).fit(X, Y)
+
+
+def slow():
+    """Data with a last direction among many of nearly the same variance."""
+    rng = np.random.default_rng(0)
+    Y = (rng.random((300, 6)) < 0.3).astype(float)
+    X = rng.normal(size=(300, 400)) * np.r_[np.ones(6) * 3, np.geomspace(2, 0.5, 394)]
+    X[:, :6] += 6 * Y
+    return sparse.csr_array(X * (rng.random(X.shape) < 0.5)), Y
+
+
+@pytest.mark.parametrize("tol", [1e-4, 1e-8])
+def test_slow_directions_do_without_a_preconditioner(tol, monkeypatch):
+    X, Y = slow()
+    exact = MLSI(n_components=7, ridge=0.1).fit(X, Y)
+    kinds = []
+    for name in ("_precondition", "_powers"):
+        way = getattr(latent.Latent, name)
+        noted = lambda *a, n=name, f=way: kinds.append(n) or f(*a)  # noqa: E731
+        monkeypatch.setattr(latent.Latent, name, noted)
+    with scatter_form("implicit"):
+        found = MLSI(n_components=7, ridge=0.1, tol=tol).fit(X, Y)
+    assert kinds.count("_powers") > kinds.count("_precondition") > 1
+    angles = linalg.subspace_angles(found.components_.T, exact.components_.T)
+    assert angles.max() < tol
 
 
 def test_the_ridge_of_each_form():

@@ -15,7 +15,7 @@ from skml_kalda._core.arrays import Array
 
 # A second thread does not pay for fewer multiplications.
 _SHARED = 2**22
-_FEW = 32
+_MANY = 32
 
 
 class StoredProducts:
@@ -61,13 +61,14 @@ class StoredProducts:
 
 
 def in_fours(V: Array) -> Array:
-    """Return V with columns of zeros up to a multiple of four, if it has few columns.
+    """Return V with columns of zeros up to a multiple of four, if that pays.
 
-    Sparse products take four numbers at a time: twenty columns are faster than nineteen. With
-    many columns the rest counts little, and the copy would need memory.
+    Sparse products take four numbers at a time: twenty columns are faster than nineteen. Four are
+    slower than one. With many columns the rest counts little, and the copy would need memory.
     """
-    missing = -V.shape[1] % 4
-    return np.pad(V, ((0, 0), (0, missing))) if missing and V.shape[1] < _FEW else V
+    q = V.shape[1]
+    missing = -q % 4
+    return np.pad(V, ((0, 0), (0, missing))) if 0 < 4 * missing <= q < _MANY else V
 
 
 def _transposed(A: Any) -> Any:

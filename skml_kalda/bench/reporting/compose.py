@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import chain, count
 from typing import TYPE_CHECKING
 
+from skml_kalda.bench.command import command_of
 from skml_kalda.bench.reporting.document import (
     Block,
     Code,
@@ -92,7 +93,7 @@ def _run(results: Results, anchor: str, title: str) -> Iterator[Block]:
     yield from _absent(results)
     yield Heading("Environment, and the command to run it again", 3, folded=True)
     yield _environment(results)
-    yield Code(plan.command())
+    yield Code(command_of(plan))
 
 
 def _own_data(results: Results) -> Iterator[Block]:

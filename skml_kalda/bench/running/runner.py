@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from skml_kalda.bench.cells import Cell
+from skml_kalda.bench.command import command_of
 from skml_kalda.bench.plan import Plan, read_plan
 from skml_kalda.bench.running.cluster import connected, measured_on
 from skml_kalda.bench.running.data import Source, find_source
@@ -87,7 +88,7 @@ def run(
         sources = {name: find_source(name, data_home, plan.data) for name in plan.datasets}
         journal.start(plan, environment(), cards)
         for name in (name for name, source in sources.items() if source is None):
-            journal.write(skip_row(name, plan.command()))
+            journal.write(skip_row(name, command_of(plan)))
         cells = _pending(read_results(folder), sources)
         measured = _measured(_groups(cells, sources), client, jobs, plan.timeout)
         with closing(measured) as rows, (progress or _silent)(cells) as shown:

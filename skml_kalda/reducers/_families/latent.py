@@ -3,7 +3,7 @@
 The problem is A g = λ B g with A = a S² + b C Cᵀ and B = S + γI, where S = TᵀT and C = TᵀE. A
 locally optimal block method solves it: the next leading pairs are the best within the span of the
 current ones, their preconditioned residuals, and the steps they took last. The preconditioner is
-a rough solve with B.
+a rough solve with B. Where it gains little, the residuals and their products with S take its place.
 
 If there are fewer rows than features, and a ridge, directions are stored as the shorter u of
 g = Tᵀu. With M = T Tᵀ the problem for u is (a M + b E Eᵀ) M u = λ (M + γI) u, which is symmetric in
@@ -34,6 +34,8 @@ _MAX_ROUNDS = 300
 _TIED = 1e-3
 # Accuracy to which residuals are preconditioned.
 _ROUGH = 0.1
+# Directions without a preconditioner are tried as long as the error falls to this share.
+_FALLS = 0.9
 # From here on, an error that grows again is made of rounding errors.
 _SMALL = 1e-3
 # Blocks may need this many times the memory of X before they are made smaller.
@@ -92,13 +94,14 @@ class Latent(NamedTuple):
         values, P = _descending(self._inner(current).T @ current.pulled)
         current.turn(P)
         share, steps, path, following = self._largest_share, None, P, 0.0
-        least = error = np.inf
+        least, error, plain = np.inf, np.inf, False
         for _ in range(_MAX_ROUNDS):
             self._check_varying(current, values, k)
             residual = self._residual(current, values)
             gap = np.maximum(values - following, _TIED * values)
             errors = share * np.sqrt(dots(residual, residual)) / gap
-            least, error = min(least, error), float(linalg.norm(errors))
+            before, error = error, float(linalg.norm(errors))
+            least = min(least, before)
             if error <= self._tol:
                 break
             if 10 * least < error and least < _SMALL:
@@ -108,15 +111,21 @@ class Latent(NamedTuple):
             if steps is not None:
                 steps.turn(path[:, worst])
             residual = residual[:, worst]
-            beside = self._columns(self._precondition(residual))
-            share = self._share(residual, beside)
+            # Among the many directions of the data the preconditioner gains little.
+            plain = 2 * len(worst) <= self._most(k) and (
+                error < _FALLS * before if plain else error > before / 2
+            )
+            beside = self._columns((self._powers if plain else self._precondition)(residual))
+            if not plain:
+                share = self._share(residual, beside)
             del residual  # here and elsewhere, to hold as few arrays as possible
             if steps is not None:
                 beside.take(steps)
             steps = self._orthonormal(beside, current)
             if steps.vectors.shape[1] == 0:
                 break  # there are no further directions
-            values, P, following = self._ritz(current, steps)
+            values, P, after = self._ritz(current, steps)
+            following = max(following, after)
             path = P[len(values) :]
             current.turn(P[: len(values)])
             current.subtract(steps, -path)
@@ -182,6 +191,11 @@ class Latent(NamedTuple):
         system = scatter.dual_system(ridge) if self._is_dual else scatter.primal_system(ridge)
         return rough_solution(system, R, _ROUGH)
 
+    def _powers(self, R: Array) -> Array:
+        """Return R and M R, which cost less than a rough solve."""
+        image = self._product(R)
+        return np.hstack([R, ratio(linalg.norm(R, axis=0), linalg.norm(image, axis=0)) * image])
+
     def _orthonormal(self, block: _Block, beside: _Block | None = None) -> _Block:
         """Make the columns B-orthonormal, and B-orthogonal to another block, in place.
 
@@ -225,15 +239,17 @@ class Latent(NamedTuple):
         if (found := int(np.sum(varying))) < k:
             raise TooFewDirections(k, found)
 
-    def _worst(self, errors: Array) -> NDArray[np.intp]:
-        """Return the columns farthest from the solution.
+    def _most(self, k: int) -> int:
+        """Return how many of k columns a round may improve: half of them.
 
-        Half of them at most, or a quarter where all blocks would need much more memory than X.
+        It is a quarter where all blocks would need much more memory than X.
         """
-        k = len(errors)
         needed = 3 * 2 * k * min(self.scatter.rows.shape) * 8
-        most = -(-k // 2) if needed <= _GENEROUS * self.scatter.rows.stored else max(1, k // 4)
-        order = np.argsort(-errors, kind="stable")[:most]
+        return -(-k // 2) if needed <= _GENEROUS * self.scatter.rows.stored else max(1, k // 4)
+
+    def _worst(self, errors: Array) -> NDArray[np.intp]:
+        """Return the columns farthest from the solution, as many as a round may improve."""
+        order = np.argsort(-errors, kind="stable")[: self._most(len(errors))]
         return order[errors[order] > self._tol / np.sqrt(len(errors))]
 
     @property
