@@ -113,8 +113,8 @@ def check_parameters(method: str, parameters: Mapping[str, Any]) -> None:
     if estimator is None:
         return
     for part in (estimator, *estimator.get_params().values()):
-        # What `fit` of a scikit-learn estimator checks first, without data.
-        if isinstance(part, BaseEstimator):
+        # What `fit` of an estimator checks first, if it follows scikit-learn in this.
+        if isinstance(part, BaseEstimator) and hasattr(part, "_parameter_constraints"):
             part._validate_params()
 
 

@@ -14,7 +14,7 @@ KEPT = Path(__file__).parents[2] / "benchmarks" / "results" / "bench"
 
 
 def test_measured_failed_and_skipped_rows_have_one_shape(tiny_plan, tmp_path):
-    wrong = {"MLDA": {"weights": "nonsense"}}
+    wrong = {"MLDA": {"n_components": 1000}}
     plan = tiny_plan.changed(datasets=("emotions", "barcelona"), parameters=wrong)
     results = run(plan, tmp_path)
     assert (len(results.ok), len(results.failed), len(results.skipped)) == (2, 2, 1)
