@@ -67,6 +67,7 @@ def summary():
             picked("features", "peak added / CSR matrix", "one p x p array / CSR matrix", *against),
             picked(
                 "wide",
+                "form",
                 "shrinkage",
                 "time / TruncatedSVD",
                 "time / Ridge",

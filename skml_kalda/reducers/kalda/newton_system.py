@@ -1,10 +1,10 @@
 """The linear system of a Newton step, in coordinates in which its dominant terms are diagonal.
 
-The Hessian of J along Z is −Z Λ − c S_t Z D, with the multiplier Λ = Gᵀ∇J and the curvature
-c, and terms of lower rank (see `alignment`). With Z = S_t^(-½) W T and T (c D) Tᵀ = I,
-T Λ Tᵀ = diag(μ), the two terms become −(1 + μ_j / s_i) w_ij. For labels that the data hardly
-explain, μ is close to −s of the quietest directions. So both terms belong into the preconditioner:
-the first one alone takes several times as many iterations.
+The Hessian of J along Z is −c S_t Z D − Z Λ, with the curvature c and the multiplier Λ = Gᵀ∇J, and
+terms of lower rank. With Z = S_t^(-½) W T, T (c D) Tᵀ = I and T Λ Tᵀ = diag(μ), the two terms
+become −(1 + μ_j / s_i) w_ij. For labels that the data hardly explain, μ is close to −s of the
+quietest directions. So both terms belong in the preconditioner: with the first one alone it takes
+several times as many iterations.
 """
 
 from __future__ import annotations
