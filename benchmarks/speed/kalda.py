@@ -7,10 +7,13 @@ in one run, or bytes over bytes.
 
 from __future__ import annotations
 
+import os
+
 import numpy as np
 from scipy import linalg, sparse
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.preprocessing import StandardScaler
+from threadpoolctl import threadpool_limits
 
 from benchmarks.common import exponent, fastest, keep, memory_added, stored
 from skml_kalda import MultiLabelKaLDA
@@ -83,7 +86,7 @@ def optimum(name, k):
     }
 
 
-def closed_form(n=20_000, p=500, classes=20):
+def closed_form(threads, n=20_000, p=500, classes=20):
     """Compare a whole fit with the product and eigendecomposition that it cannot avoid."""
     rng = np.random.default_rng(0)
     y = rng.integers(classes, size=n)
@@ -94,12 +97,13 @@ def closed_form(n=20_000, p=500, classes=20):
             X, y
         ),
     }
-    row = {"data": f"{n} x {p} dense, {classes} classes"}
+    row = {"data": f"{n} x {p} dense, {classes} classes", "threads": threads}
     # One peer at a time: the threads of SciPy's BLAS keep spinning after LDA has returned.
-    for name, peer in peers.items():
-        fit = lambda: MultiLabelKaLDA(constraint="none").fit(X, y)  # noqa: E731
-        seconds = fastest(repeats=15, fit=fit, peer=peer)
-        row[f"fit / ({name})"] = seconds["fit"] / seconds["peer"]
+    with threadpool_limits(threads):
+        for name, peer in peers.items():
+            fit = lambda: MultiLabelKaLDA(constraint="none").fit(X, y)  # noqa: E731
+            seconds = fastest(repeats=15, fit=fit, peer=peer)
+            row[f"fit / ({name})"] = seconds["fit"] / seconds["peer"]
     return row
 
 
@@ -134,7 +138,8 @@ def imdb_memory():
 
 def measurements():
     """Yield the rows of the kept result."""
-    yield closed_form()
+    yield closed_form(1)
+    yield closed_form(os.cpu_count())
     yield growth()
     yield imdb_memory()
     yield from (optimum(*each) for each in PROBLEMS)
