@@ -15,6 +15,7 @@ from skml_kalda._core.arrays import Array
 
 # A second thread does not pay for fewer multiplications.
 _SHARED = 2**22
+# Columns from which on it does not pay to fill up the last four.
 _MANY = 32
 
 

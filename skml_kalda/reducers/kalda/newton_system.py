@@ -47,8 +47,8 @@ class NewtonSystem:
         large = diagonal.size > _MANY and np.abs(diagonal).max() < _STEEP
         self._dtype = np.float32 if large else np.float64
         self._diagonal = self._stored(diagonal)
-        least = _LEAST if point.slope < _FAR * point.value else 1.0
-        self._inverse = 1 / np.maximum(self._diagonal, least) if least < 1 else None
+        near = point.slope < _FAR * point.value
+        self._inverse = 1 / np.maximum(self._diagonal, _LEAST) if near else None
         # M and Cᵀ stacked, because one product with both and one with the transpose make up most
         # of the cost.
         self._products = self._stored(
