@@ -20,6 +20,7 @@ from sklearn.datasets import make_multilabel_classification
 from sklearn.preprocessing import StandardScaler
 
 import skml_kalda as sk
+from skml_kalda._core.scatter import FORCED_FORM
 from skml_kalda.datasets import load_dataset
 
 # The settings are spelled out, so that a change of defaults does not show. Where a setting is newer
@@ -35,13 +36,8 @@ REDUCERS = {
     "KernelKaLDA orthonormal": sk.KernelKaLDA(
         kernel="linear", constraint="orthonormal", shrinkage=0.2, n_landmarks=80, random_state=0
     ),
-    "kaLDA CV": sk.MultiLabelKaLDACV(shrinkages=(0.1, 0.5), n_neighbors=(5, 10), cv=3),
-    "KernelKaLDA CV": sk.KernelKaLDACV(
-        kernels="rbf", shrinkages=(0.1, 0.5), n_neighbors=10, cv=3, n_landmarks=50, random_state=0
-    ),
     "CCA": sk.CCA(ridge=1e-4, normalize="B"),
     "LDA": sk.LDA(normalize="B"),
-    "LDA within": sk.LDA(normalize="within"),
     "MDDM": sk.MDDM(),
     "MDDM f": sk.MDDM(projection="f", normalize="B"),
     "MLDA": sk.MLDA(ridge=0.0, normalize="B"),
@@ -68,21 +64,21 @@ CLASSIFIERS = {
     "MLkNN without self": sk.MLkNN(k=5, include_self=False),
     "BinaryRelevanceKNN": sk.BinaryRelevanceKNN(k=5),
 }
-# Solved by iteration, or of the implicit form only where asked for.
-NOT_IMPLICIT = {"kaLDA paper", "MLSI inverse", "LDA within"}
+# Methods that need the whole spectrum.
+NOT_BY_PRODUCTS = {"kaLDA paper", "MLSI inverse"}
 
 
 def _data():
     for name in ("emotions", "yeast", "scene"):
         X, Y = load_dataset(name, return_X_y=True)
-        yield name, StandardScaler().fit_transform(X)[:600], Y[:600], "auto"
+        yield name, StandardScaler().fit_transform(X)[:600], Y[:600], None
     X, Y = make_multilabel_classification(80, 200, n_classes=5, random_state=1)
-    yield "wide", X, Y, "auto"
+    yield "wide", X, Y, None
     rng = np.random.default_rng(2)
     X = sparse.random_array((300, 90), density=0.1, rng=rng, format="csr")
     Y = (rng.random((300, 5)) < 0.3).astype(int)
     Y[np.arange(300), rng.integers(5, size=300)] = 1
-    for form in ("moments", "rows", "implicit"):
+    for form in ("primal", "dual", "operator"):
         yield f"sparse {form}", X, Y, form
 
 
@@ -91,14 +87,16 @@ def behaviour():
     for data, X, Y, form in _data():
         for name, estimator in REDUCERS.items():
             _set_as_before(estimator)
-            if form == "implicit" and name in NOT_IMPLICIT:
+            if form == "operator" and name in NOT_BY_PRODUCTS:
                 continue
-            with sk.scatter_form(form):
-                try:
-                    fitted = clone(estimator).fit(X, Y)
-                except ValueError as error:
-                    print(f"{data}, {name}: {error}", file=sys.stderr)
-                    continue
+            token = FORCED_FORM.set(form)
+            try:
+                fitted = clone(estimator).fit(X, Y)
+            except ValueError as error:
+                print(f"{data}, {name}: {error}", file=sys.stderr)
+                continue
+            finally:
+                FORCED_FORM.reset(token)
             yield from _arrays(f"{data}, {name}", fitted, X)
             if data in ("emotions", "wide") and hasattr(estimator, "partial_fit"):
                 streamed = clone(estimator)

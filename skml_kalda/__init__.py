@@ -5,31 +5,28 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # what type checkers see; a test compares it with the table below
     from skml_kalda import framework as framework
-    from skml_kalda._core.scatter.choice import scatter_form as scatter_form
     from skml_kalda.classifiers.binary_relevance_knn import BinaryRelevanceKNN as BinaryRelevanceKNN
     from skml_kalda.classifiers.kalda_classifier import KaLDAClassifier as KaLDAClassifier
     from skml_kalda.classifiers.mlknn import MLkNN as MLkNN
     from skml_kalda.reducers.cca import CCA as CCA
     from skml_kalda.reducers.kalda.kernel import KernelKaLDA as KernelKaLDA
-    from skml_kalda.reducers.kalda.landmarks import LandmarkFeatures as LandmarkFeatures
+    from skml_kalda.reducers.kalda.kernel import LandmarkFeatures as LandmarkFeatures
     from skml_kalda.reducers.kalda.linear import MultiLabelKaLDA as MultiLabelKaLDA
     from skml_kalda.reducers.kalda.scaler import AlignmentScaler as AlignmentScaler
-    from skml_kalda.reducers.kalda.search.kernel_cv import KernelKaLDACV as KernelKaLDACV
-    from skml_kalda.reducers.kalda.search.linear_cv import MultiLabelKaLDACV as MultiLabelKaLDACV
     from skml_kalda.reducers.lda import LDA as LDA
+    from skml_kalda.reducers.lda import OLDA as OLDA
+    from skml_kalda.reducers.lda import RLDA as RLDA
+    from skml_kalda.reducers.lda import ULDA as ULDA
     from skml_kalda.reducers.mddm import MDDM as MDDM
     from skml_kalda.reducers.mlda import MLDA as MLDA
     from skml_kalda.reducers.mlls import MLLS as MLLS
     from skml_kalda.reducers.mlr import MLR as MLR
     from skml_kalda.reducers.mlsi import MLSI as MLSI
-    from skml_kalda.reducers.mmc import MMC as MMC
-    from skml_kalda.reducers.ocm import OCM as OCM
-    from skml_kalda.reducers.olda import OLDA as OLDA
     from skml_kalda.reducers.opls import OPLS as OPLS
-    from skml_kalda.reducers.rlda import RLDA as RLDA
-    from skml_kalda.reducers.sdp_lda import SDPLDA as SDPLDA
-    from skml_kalda.reducers.trace_ratio import TraceRatio as TraceRatio
-    from skml_kalda.reducers.ulda import ULDA as ULDA
+    from skml_kalda.reducers.trace import MMC as MMC
+    from skml_kalda.reducers.trace import OCM as OCM
+    from skml_kalda.reducers.trace import SDPLDA as SDPLDA
+    from skml_kalda.reducers.trace import TraceRatio as TraceRatio
 
 __version__ = "0.1.0"
 
@@ -41,26 +38,23 @@ _PUBLIC = {
     "CCA": "reducers.cca",
     "KaLDAClassifier": "classifiers.kalda_classifier",
     "KernelKaLDA": "reducers.kalda.kernel",
-    "KernelKaLDACV": "reducers.kalda.search.kernel_cv",
     "LDA": "reducers.lda",
-    "LandmarkFeatures": "reducers.kalda.landmarks",
+    "LandmarkFeatures": "reducers.kalda.kernel",
     "MDDM": "reducers.mddm",
     "MLDA": "reducers.mlda",
     "MLLS": "reducers.mlls",
     "MLR": "reducers.mlr",
     "MLSI": "reducers.mlsi",
     "MLkNN": "classifiers.mlknn",
-    "MMC": "reducers.mmc",
+    "MMC": "reducers.trace",
     "MultiLabelKaLDA": "reducers.kalda.linear",
-    "MultiLabelKaLDACV": "reducers.kalda.search.linear_cv",
-    "OCM": "reducers.ocm",
-    "OLDA": "reducers.olda",
+    "OCM": "reducers.trace",
+    "OLDA": "reducers.lda",
     "OPLS": "reducers.opls",
-    "RLDA": "reducers.rlda",
-    "SDPLDA": "reducers.sdp_lda",
-    "TraceRatio": "reducers.trace_ratio",
-    "ULDA": "reducers.ulda",
-    "scatter_form": "_core.scatter.choice",
+    "RLDA": "reducers.lda",
+    "SDPLDA": "reducers.trace",
+    "TraceRatio": "reducers.trace",
+    "ULDA": "reducers.lda",
 }
 _MODULES = {"framework"}
 

@@ -6,7 +6,7 @@ from pymanopt.manifolds import Grassmann
 from pymanopt.optimizers import TrustRegions
 from scipy import linalg
 
-from skml_kalda.reducers.kalda.alignment import Alignment
+from skml_kalda.reducers.kalda.objective import Alignment
 
 
 def scatters(X, Y):

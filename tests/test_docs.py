@@ -69,7 +69,7 @@ PUBLIC = ("skml_kalda", *(f"skml_kalda.{part}" for part in PARTS))
 
 def test_the_reference_lists_every_public_name_and_no_other():
     page = (ROOT / "docs" / "reference" / "index.md").read_text("utf-8")
-    listed = re.findall(r"^   ((?:\w+\.)?\w+)$", page, flags=re.MULTILINE)
+    format_names = re.findall(r"^   ((?:\w+\.)?\w+)$", page, flags=re.MULTILINE)
     modules = [import_module(name) for name in PUBLIC]
     public = {
         f"{module.__name__}.{name}".removeprefix("skml_kalda.")
@@ -78,7 +78,7 @@ def test_the_reference_lists_every_public_name_and_no_other():
         if not isinstance(getattr(module, name), ModuleType)
     }
     assert len(public) > 50
-    assert sorted(listed) == sorted(public)
+    assert sorted(format_names) == sorted(public)
 
 
 @pytest.mark.parametrize("name", PUBLIC)

@@ -31,7 +31,7 @@ from skml_kalda import (
     MultiLabelKaLDA,
     MultiLabelKaLDACV,
 )
-from skml_kalda.reducers._base import BaseReducer
+from skml_kalda.reducers.base import BaseReducer
 from tests.conftest import made, without
 
 # Neither this package nor scikit-learn can be imported where the models run.

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from benchmarks.scale import table
-from skml_kalda._core.scatter.choice import DEAR, LARGE
+from skml_kalda._core.scatter import DEAR, LARGE
 
 PAGE = table.PAGE.read_text()
 

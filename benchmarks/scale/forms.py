@@ -10,7 +10,7 @@ import numpy as np
 from benchmarks.common import fastest, keep_or_try, memory_added
 from benchmarks.speed.reducers import sparse_data
 from skml_kalda import RLDA, MultiLabelKaLDA, scatter_form
-from skml_kalda._core.scatter.choice import DEAR, cheapest_form
+from skml_kalda._core.scatter import DEAR, cheapest_form
 
 K = 20
 REDUCERS = {

@@ -19,8 +19,8 @@ from sklearn.decomposition import TruncatedSVD
 from sklearn.linear_model import Ridge
 
 from benchmarks.common import fastest, keep_parts, memory_added, stored
-from skml_kalda import MLDA, MLSI, OPLS, RLDA, MultiLabelKaLDA, scatter_form
-from skml_kalda._core.scatter.choice import cheapest_form
+from skml_kalda import MLDA, MLSI, OPLS, RLDA, MultiLabelKaLDA
+from skml_kalda._core.scatter import cheapest_form
 from skml_kalda.datasets import load_dataset
 
 SIZES = {

@@ -22,7 +22,7 @@ import arff as liac
 import numpy as np
 from scipy.sparse import csr_matrix, issparse
 
-from benchmarks.common import RESULTS, fastest, keep, listed, markdown_table, memory_added, stored
+from benchmarks.common import RESULTS, fastest, keep, format_names, markdown_table, memory_added, stored
 from skml_kalda.datasets import load_arff
 from skml_kalda.datasets.home import BUNDLED
 
@@ -106,7 +106,7 @@ def page(result):
     note = (
         "liac: parse only, to Python lists (dense) or dicts (sparse); liac + arrays: also to NumPy."
     )
-    head = f"# load_arff beside liac-arff\n\n{listed(facts)}; {times}.\n{note}"
+    head = f"# load_arff beside liac-arff\n\n{format_names(facts)}; {times}.\n{note}"
     return f"{head}\n\n{table(result['rows'])}"
 
 

@@ -1,8 +1,11 @@
-"""Arrays in blocks of rows, so that memory is bounded and data are never copied as a whole."""
+"""Arrays of samples: blocks, weights, projections, what fits into memory."""
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -10,6 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn import get_config
 from sklearn.utils import assert_all_finite, gen_batches
+from sklearn.utils._missing import is_pandas_na, is_scalar_nan
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import _check_sample_weight
 
@@ -19,6 +23,20 @@ Array: TypeAlias = NDArray[np.floating[Any]]
 BLOCK = 2**21
 # Sums of weights beyond this, or below its inverse, leave no room for weighted squares.
 _HEAVIEST = 1e250
+# Its square, and four times that, are floats.
+_LARGEST = np.sqrt(np.finfo(np.float64).max) / 4
+# Below this, squares lose digits.
+_SMALLEST = np.sqrt(np.finfo(np.float64).tiny / np.finfo(np.float64).eps)
+
+
+def is_dask(data: Any) -> bool:
+    """Whether `data` is a dask collection, decided without importing dask."""
+    return any(cls.__module__.partition(".")[0] == "dask" for cls in type(data).__mro__)
+
+
+def gathered(data: Any) -> Any:
+    """Load a dask collection into memory; return anything else unchanged."""
+    return data.compute() if is_dask(data) else data
 
 
 def row_blocks(X: Array, at_least: int = 1) -> Iterator[tuple[slice, Array]]:
@@ -34,7 +52,7 @@ def row_blocks(X: Array, at_least: int = 1) -> Iterator[tuple[slice, Array]]:
         yield slice(start, start + rows), block
 
 
-def canonical(X: Any) -> Any:
+def sum_duplicates(X: Any) -> Any:
     """Return sparse X with duplicate entries summed, as a copy; anything else as it is."""
     if not sparse.issparse(X) or X.has_canonical_format:
         return X
@@ -44,7 +62,7 @@ def canonical(X: Any) -> Any:
 
 
 def stacked(parts: Sequence[Any]) -> Any:
-    """Return the rows of all parts in one array, or in one CSR if some are sparse."""
+    """Return the samples of all parts in one array, or in one CSR if some are sparse."""
     if any(map(sparse.issparse, parts)):
         return sparse.csr_array(sparse.vstack(parts, format="csr"))
     return np.concatenate(parts)
@@ -57,12 +75,30 @@ def check_columns(bad: NDArray[np.bool_], size: str, names: Any = None) -> None:
         name = "" if names is None else f" ({names[column]!r})"
         raise ValueError(
             f"Column {column} of X{name} has values too {size} to be squared: use another "
-            "unit, for example with a StandardScaler in front."
+            "unit, for example with a StandardScaler before this estimator."
         )
 
 
+def check_distances(X: Any, names: Any = None, *, query: bool = False) -> None:
+    """Raise if squared distances of rows may be too large for floats, or are too small.
+
+    Rows of a query may be as small as they like, because the others are not.
+    """
+    if X.shape[0] == 0:
+        return
+    size = np.maximum(_dense(X.max(axis=0)), -_dense(X.min(axis=0)))
+    # Two rows are at most 2 max|x_j| apart in feature j, and there are p features.
+    check_columns(size > _LARGEST / np.sqrt(X.shape[1]), "large", names)
+    if size.max() < _SMALLEST and not query:
+        check_columns(size > 0, "small", names)
+
+
+def _dense(row: Any) -> Array:
+    return np.asarray(row.toarray() if sparse.issparse(row) else row, dtype=np.float64).ravel()
+
+
 def checked_weights(sample_weight: Any, X: Any) -> NDArray[np.float64]:
-    """Return the weights of the rows of X; raise if squares of their sum are far from floats."""
+    """Return the weights of the samples; raise if squares of their sum are far from floats."""
     with np.errstate(over="ignore"):
         weight: NDArray[np.float64] = _check_sample_weight(
             sample_weight, X, dtype=np.float64, ensure_non_negative=True
@@ -73,10 +109,23 @@ def checked_weights(sample_weight: Any, X: Any) -> NDArray[np.float64]:
     return weight
 
 
-def batches(n: int, numbers_per_row: int, at_most: float = np.inf) -> Iterator[slice]:
-    """Yield slices of n rows whose numbers fit into scikit-learn's working memory.
+def missing_values(array: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return which values of an array are NaN, None or pandas.NA."""
+    if array.dtype.kind == "f":
+        return np.isnan(array)
+    if array.dtype == object:
+        return np.frompyfunc(_is_missing, 1, 1)(array).astype(bool)
+    return np.zeros(array.shape, dtype=bool)
 
-    A slice has `at_most` numbers, or one row.
+
+def _is_missing(value: Any) -> bool:
+    return value is None or bool(is_pandas_na(value)) or bool(is_scalar_nan(value))
+
+
+def batches(n: int, numbers_per_row: int, at_most: float = np.inf) -> Iterator[slice]:
+    """Yield slices of n samples whose numbers fit into scikit-learn's working memory.
+
+    A slice has `at_most` numbers, or one sample.
     """
     numbers = min(get_config()["working_memory"] * 2**17, at_most)
     slices: Iterator[slice] = gen_batches(n, max(1, int(numbers // numbers_per_row)))
@@ -126,3 +175,70 @@ def whole_checks(in_blocks: bool) -> dict[str, Any]:
 def floating(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """Return the floating type of results for data of type `dtype`."""
     return dtype if dtype in (np.float32, np.float64) else np.dtype(np.float64)
+
+
+def dots(U: Array, V: Array) -> Array:
+    """Return the inner products of corresponding columns of U and V."""
+    return np.einsum("ij,ij->j", U, V)
+
+
+def ratio(numerator: Array, denominator: Array) -> Array:
+    """Return the quotient, or zero where the denominator is not positive."""
+    return np.divide(numerator, denominator, out=np.zeros_like(numerator), where=denominator > 0)
+
+
+def check_memory(side: int) -> None:
+    """Raise MemoryError if square arrays with this side do not fit into memory."""
+    # Two of them, and their sum.
+    _check(
+        24 * side**2,
+        f"{side} × {side} arrays",
+        "partial_fit always needs arrays with one row and column per feature: reduce the number "
+        "of features first, for example by feature selection or hashing, or call fit on sparse "
+        "X, which needs no such array.",
+    )
+
+
+def check_labels(n_features: int, n_labels: int) -> None:
+    """Raise MemoryError if arrays with one column per label do not fit into memory."""
+    # The Gram matrix of the labels with its eigenvectors, and the directions with their solver.
+    _check(
+        32 * n_labels**2 + 24 * n_features * n_labels,
+        f"arrays with one column for each of {n_labels} labels",
+        'Pass n_components: with a ridge and sparse X, MultiLabelKaLDA(constraint="none"), RLDA, '
+        "MLDA, MLSI and OPLS then need no such array. Other methods need fewer labels: drop rare "
+        "ones.",
+    )
+
+
+def _check(needed: float, what: str, advice: str) -> None:
+    usable = min(_physical_memory(), _process_limit(), _container_limit())
+    if needed > usable:
+        raise MemoryError(
+            f"{needed / 1e9:.0f} GB are needed for {what}, and this process may use "
+            f"{usable / 1e9:.0f} GB. {advice}"
+        )
+
+
+def _physical_memory() -> float:
+    names = getattr(os, "sysconf_names", {})
+    if not {"SC_PHYS_PAGES", "SC_PAGE_SIZE"} <= names.keys():  # unknown on Windows
+        return np.inf
+    return float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+
+
+def _process_limit() -> float:
+    if sys.platform == "win32":
+        return np.inf
+    import resource
+
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    return np.inf if limit == resource.RLIM_INFINITY else float(limit)
+
+
+def _container_limit() -> float:
+    try:
+        limit = Path("/sys/fs/cgroup/memory.max").read_text()
+    except OSError:
+        return np.inf
+    return float(limit) if limit.strip().isdigit() else np.inf

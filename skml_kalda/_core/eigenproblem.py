@@ -2,24 +2,31 @@
 
 F = C L has few columns, so no p × p eigenproblem is needed: with R = B⁻¹F, one solve with K
 right-hand sides, and FᵀR = QΛQᵀ, the columns of G = RQΛ^(-½) are B-orthonormal eigenvectors with
-eigenvalues Λ. No other eigenvalue is positive.
+eigenvalues Λ. No other eigenvalue is positive. The rank, ties and signs are settled here, so that
+every form of the scatter gives the same directions.
 """
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, TypeAlias
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import linalg
+from sklearn.utils import gen_batches
 
 from skml_kalda._core.arrays import Array
-from skml_kalda._core.orthonormal import orthonormal, resolve_ties
-from skml_kalda._core.scatter import AnyScatter, ImplicitScatter, Scatter, SpectralScatter
-from skml_kalda._core.scatter.base import RANK_RTOL
-from skml_kalda._core.scatter.many_labels import leading_pairs
-from skml_kalda._core.symmetric import RANGE_RTOL, positive_eigenpairs
 
-Normalization: TypeAlias = Literal["B", "within", "unit", "sqrt_eig", "qr"]
+if TYPE_CHECKING:
+    from skml_kalda._core.scatter import Scatter
+
+Normalization: TypeAlias = Literal["B", "unit", "sqrt_eig", "qr"]
+
+# Eigenvalues of S_t below this fraction of the largest are rounding errors.
+RANGE_RTOL = 1e-10
+# Eigenvalues of (A, B) below this fraction of the largest are rounding errors.
+RANK_RTOL = 1e-12
 
 
 class Eigenpairs(NamedTuple):
@@ -36,7 +43,7 @@ class Eigenpairs(NamedTuple):
 
 
 def generalized_eigenpairs(
-    scatter: AnyScatter, L: Array, ridge: float, k: int | None = None
+    scatter: Scatter, L: Array, ridge: float, k: int | None = None
 ) -> Eigenpairs:
     """Solve A g = λ B g for B = S_t + γI, on the range of S_t.
 
@@ -51,50 +58,13 @@ def generalized_eigenpairs(
     k : int, optional
         Number of pairs needed. With very many labels, only these are returned.
     """
-    scatter, factor = scatter.of_ordinary_size(ridge)
-    values, G = _eigenpairs(scatter, L, ridge * factor**2, k)
-    if factor != 1:
-        G *= factor
-    return Eigenpairs(values, G)
-
-
-def _eigenpairs(scatter: AnyScatter, L: Array, ridge: float, k: int | None) -> Eigenpairs:
-    if not scatter.has_spectrum and scatter.sketches_labels and L.ndim == 1 and k and ridge:
-        return Eigenpairs(*leading_pairs(scatter, L, ridge, k))
-    L = _varying_side(scatter, L)
-    values, G = (
-        _exact(scatter, L, ridge) if scatter.has_spectrum else _best_within(scatter, L, ridge)
-    )
+    values, G = scatter.eigenpairs(L, ridge, k)
     return Eigenpairs(values, resolve_ties(values, G, -1.0, values.max(initial=0.0)))
-
-
-def _exact(scatter: SpectralScatter, L: Array, ridge: float) -> Eigenpairs:
-    R = scatter.ridge_weights(L, ridge)
-    T = L.T @ (scatter.cross.T @ R)
-    values, Q = positive_eigenpairs((T + T.T) / 2, RANK_RTOL)
-    return Eigenpairs(values, (R @ Q) / np.sqrt(values))
-
-
-def _best_within(scatter: ImplicitScatter, L: Array, ridge: float) -> Eigenpairs:
-    """Return the eigenpairs within the span of an R that is known to a tolerance.
-
-    Their eigenvalues are right to the square of that tolerance, and G is B-orthonormal.
-    """
-    span = scatter.ridge_span(L, ridge)
-    left, singular, _ = linalg.svd(span.cross)
-    # Columns of F that combine to zero do so in FᵀR up to rounding, in R only up to the tolerance.
-    Q = left[:, singular > 10 * RANK_RTOL * singular.max(initial=0.0)]
-    gram = Q.T @ span.gram @ Q
-    scale = 1 / np.sqrt(gram.diagonal())
-    lengths, axes = positive_eigenpairs(scale[:, None] * gram * scale, RANK_RTOL)
-    Q = Q @ (scale[:, None] * axes / np.sqrt(lengths))
-    _, singular, right = linalg.svd(span.cross @ Q, full_matrices=False)
-    return Eigenpairs(singular**2, span.lift(Q @ right.T))
 
 
 def orthonormal_eigenpairs(scatter: Scatter, L: Array) -> Eigenpairs:
     """Solve A g = λ g, the same problem for B = I."""
-    left, singular, _ = linalg.svd(scatter.cross @ _varying_side(scatter, L), full_matrices=False)
+    left, singular, _ = linalg.svd(scatter.cross @ scatter.varying_side(L), full_matrices=False)
     keep = singular > RANGE_RTOL * singular.max(initial=0)
     return Eigenpairs(singular[keep] ** 2, left[:, keep])
 
@@ -102,7 +72,7 @@ def orthonormal_eigenpairs(scatter: Scatter, L: Array) -> Eigenpairs:
 def normalized(pairs: Eigenpairs, weight: float, normalize: Normalization) -> Array:
     """Scale the columns of G in place: the eigenproblem fixes their span, not their metric.
 
-    With `weight` = Σ w_i the scale stays the same when all rows are repeated.
+    With `weight` = Σ w_i the scale stays the same when all samples are repeated.
     """
     values, G = pairs
     if normalize == "unit":
@@ -110,41 +80,69 @@ def normalized(pairs: Eigenpairs, weight: float, normalize: Normalization) -> Ar
         return G
     if normalize == "qr":
         return orthonormal(G)
-    if normalize == "within":
-        G *= np.sqrt(weight / _unexplained(values))
-    else:
-        G *= np.sqrt(weight * values if normalize == "sqrt_eig" else weight)
+    G *= np.sqrt(weight * values if normalize == "sqrt_eig" else weight)
     return G
 
 
-def _unexplained(values: Array) -> Array:
-    """Return gᵀ(B − A)g = 1 − λ."""
-    rest = 1 - values
-    if np.any(rest < RANGE_RTOL):
-        raise ValueError(
-            'normalize="within" divides by the spread within the classes, which is zero in '
-            'some direction of these data: use ridge > 0 or another normalize, such as "B".'
-        )
-    return rest
+def positive(values: Array, rtol: float = RANGE_RTOL) -> NDArray[np.bool_]:
+    """Return which eigenvalues are positive and larger than rounding errors."""
+    return values > rtol * max(values.max(initial=0.0), 0.0)
 
 
-def regression_weights(scatter: Scatter, ridge: float) -> Array:
-    """Return ridge weights of the label combinations that vary, shape (p, rank); same W Wᵀ."""
-    scatter, factor = scatter.of_ordinary_size(ridge)
-    return factor * scatter.ridge_weights(varying(scatter.label_scatter), ridge * factor**2)
+def positive_eigenpairs(
+    S: Array, rtol: float = RANGE_RTOL, *, eigh: Callable[[Array], Any] = linalg.eigh
+) -> tuple[Array, Array]:
+    """Return the eigenvalues of S above `rtol` of the largest, descending, and their vectors."""
+    values, vectors = eigh(S)
+    keep = positive(values, rtol)
+    return values[keep][::-1], vectors[:, keep][:, ::-1]
 
 
-def _varying_side(scatter: Scatter, L: Array) -> Array:
-    """Return L times a basis of the combinations of its columns that vary, shape (K, rank)."""
-    if L.ndim == 1:
-        return np.asarray(L[:, None] * varying(L[:, None] * scatter.label_scatter * L))
-    return np.asarray(L @ varying(L.T @ scatter.label_scatter @ L))
+def orthonormal(Y: Array) -> Array:
+    """Return an orthonormal basis of span(Y)."""
+    return np.linalg.qr(Y)[0]
 
 
-def varying(N: Array) -> Array:
-    """Return a basis of the range of N = Lᵀ Σ w_i (b_i − b̄)(b_i − b̄)ᵀ L, shape (q, rank).
+def polar(Y: Array) -> Array:
+    """Return Y (YᵀY)^(-½), the orthonormal basis of span(Y) nearest to Y."""
+    # gesvd, because divide and conquer (gesdd) may fail when all singular values are equal.
+    left, _, right = linalg.svd(Y, full_matrices=False, check_finite=False, lapack_driver="gesvd")
+    return np.asarray(left @ right)
 
-    F vanishes on the rest, such as the sum of one-hot labels, whatever X is. Solving for it would
-    return directions made of rounding errors.
+
+def resolve_ties(eigenvalues: Array, G: Array, weights: Array | float, scale: float) -> Array:
+    """Return G with the basis of each eigenspace rotated so that Gᵀ diag(weights) G is diagonal.
+
+    Eigenvectors of equal eigenvalues are defined only up to a rotation. `eigenvalues` must be
+    descending; they count as equal if they differ by no more than rounding relative to `scale`.
+    Within an eigenspace the vector with the largest diagonal entry comes first.
     """
-    return positive_eigenpairs(N)[1]
+    apart = np.flatnonzero(-np.diff(eigenvalues) > 1e-8 * scale)
+    spaces = [tied for tied in np.split(np.arange(G.shape[1]), apart + 1) if len(tied) > 1]
+    if not spaces:
+        return G
+    resolved, weights = G.copy(), np.reshape(weights, (-1, 1))
+    for tied in spaces:
+        part = G[:, tied]
+        resolved[:, tied] = part @ linalg.eigh(part.T @ (weights * part))[1][:, ::-1]
+    return resolved
+
+
+def with_signs(G: Array) -> Array:
+    """Return G with its columns signed so that the largest entry of each is positive."""
+    return np.asarray(G * signs(G))
+
+
+def signs(G: Array) -> Array:
+    """Return the sign of the largest entry of each column.
+
+    Of several entries that are equal up to rounding the first decides, so that two ways of
+    computing the same column agree in sign.
+    """
+    found = np.ones(G.shape[1])
+    for columns in gen_batches(G.shape[1], 16):  # copies of wide G would cost memory
+        part = G[:, columns]
+        size = np.abs(part)
+        decisive = np.argmax(size >= (1 - 1e-6) * size.max(axis=0), axis=0)
+        found[columns][part[decisive, np.arange(part.shape[1])] < 0] = -1
+    return found

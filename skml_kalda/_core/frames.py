@@ -6,7 +6,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from skml_kalda._core.extras import required
+from skml_kalda._core.messages import required
 
 
 def frame_library(y: Any) -> str:

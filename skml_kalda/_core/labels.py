@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import warnings
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -11,8 +11,8 @@ from scipy import sparse
 from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
-from skml_kalda._core.advice import advise
-from skml_kalda._core.missing import missing_values, numbers
+from skml_kalda._core.arrays import missing_values
+from skml_kalda._core.messages import format_names
 
 Weights: TypeAlias = Literal["labels", "rows"]
 """What counts once: every label of a row, or every row."""
@@ -78,6 +78,15 @@ class Weighted(NamedTuple):
 
     weight: NDArray[Any]
     """w_i, shape (n,)."""
+
+
+class LabelledSamples(NamedTuple):
+    """Validated samples."""
+
+    X: Any
+    Y: Any
+    """Their labels, an `Indicator`; None if there are none."""
+    weight: NDArray[Any]
 
 
 def indicator(y: Any, *, allow_unknown: bool = False) -> Indicator:
@@ -151,15 +160,9 @@ def check_known(Y: Indicator, reason: str) -> None:
         return
     columns = Y.classes[Y.unknown.sum(axis=0) > 0]
     raise ValueError(
-        f"y has unknown labels (NaN) in the columns {listed(columns)}: {reason}. Keep the rows "
-        "in which all are known: known = ~pd.isna(y).any(axis=1); X, y = X[known], y[known]"
+        f"y has unknown labels (NaN) in the columns {format_names(columns)}: {reason}. Keep the "
+        "samples in which all are known: known = ~pd.isna(y).any(axis=1); X, y = X[known], y[known]"
     )
-
-
-def listed(names: Sequence[Any] | NDArray[Any], most: int = 10) -> str:
-    """Return names as a list for a message; if there are many, only the first ones."""
-    shown = ", ".join(repr(each) for each in np.asarray(names, dtype=object)[:most].tolist())
-    return f"[{shown}]" if len(names) <= most else f"[{shown}, and {len(names) - most} more]"
 
 
 def _as_array(y: Any) -> NDArray[Any]:
@@ -171,7 +174,22 @@ def _as_array(y: Any) -> NDArray[Any]:
         return array
     if array.ndim == 1 and any(isinstance(each, set | frozenset | list | tuple) for each in array):
         raise ValueError(f"y has a list or set of labels in each row. {_BINARIZE}")
-    return array if array.ndim == 1 else numbers(y, array)
+    return array if array.ndim == 1 else _numbers(y, array)
+
+
+def _numbers(table: Any, array: NDArray[Any]) -> NDArray[Any]:
+    """Return the floats of a table that NumPy reads as objects, NaN where missing.
+
+    If the table has anything but numbers, `array` is returned unchanged.
+    """
+    try:  # pandas, whose nullable columns are objects otherwise
+        return np.asarray(table.to_numpy(dtype=np.float64, na_value=np.nan))
+    except (AttributeError, TypeError, ValueError):
+        pass
+    try:
+        return np.where(missing_values(array), np.nan, array).astype(np.float64)
+    except (TypeError, ValueError):
+        return array
 
 
 def _column_names(y: Any, array: NDArray[Any]) -> NDArray[Any]:
@@ -263,12 +281,15 @@ def occupied_columns(label_weight: NDArray[Any], classes: NDArray[Any]) -> NDArr
         )
     if found == 1:
         raise ValueError(
-            f"y has one class only, {listed(classes[occupied])}: pass rows of at least two classes."
+            f"y has one class only, {format_names(classes[occupied])}: pass samples of at least "
+            "two classes."
         )
     if found < len(occupied):
-        advise(
+        warnings.warn(
             f"y has {len(occupied) - found} class(es) without rows, which are left out: "
-            f"{listed(classes[~occupied])}."
+            f"{format_names(classes[~occupied])}.",
+            UserWarning,
+            stacklevel=3,
         )
     return np.flatnonzero(occupied)
 

@@ -13,9 +13,8 @@ from scipy import sparse
 from sklearn.utils.sparsefuncs import inplace_column_scale
 
 from skml_kalda._core.arrays import Array, row_blocks
-from skml_kalda._core.scatter import MomentScatter
-from skml_kalda._core.scatter.base import exceeds_rounding, filling, merged, widened
-from skml_kalda._core.scatter.centred import CentredRows, weighted_mean
+from skml_kalda._core.centred import CentredSamples, weighted_mean
+from skml_kalda._core.scatter import PrimalScatter, exceeds_rounding, filling, merged, widened
 
 # Relevance of a feature that is no better than chance, as a fraction of what chance gives.
 _FLOOR = 0.02
@@ -52,9 +51,9 @@ class FeatureMoments:
             w_i ≥ 0.
         """
         if sparse.issparse(X):
-            rows = CentredRows(X, weight)
-            head = float(weight.sum()), rows.mean, rows.squared_norms()
-            return cls(*head, Y.T @ weight, Y.power(2).T @ weight, rows.cross(Y))
+            T = CentredSamples(X, weight)
+            head = float(weight.sum()), T.mean, T.diagonal()
+            return cls(*head, Y.T @ weight, Y.power(2).T @ weight, T.cross(Y))
         return reduce(add, (cls._of_block(x, Y[i], weight[i]) for i, x in row_blocks(X)))
 
     @classmethod
@@ -66,7 +65,7 @@ class FeatureMoments:
         return cls(float(weight.sum()), mean, weight @ centred**2, *labels, cross)
 
     @classmethod
-    def within(cls, scatter: MomentScatter) -> FeatureMoments:
+    def within(cls, scatter: PrimalScatter) -> FeatureMoments:
         """Return the moments contained in a scatter whose rows count once, with b_i = y_i."""
         head = scatter.weight, scatter.mean, scatter.diagonal
         return cls(*head, scatter.label_weight, scatter.gram.diagonal(), scatter.cross)
@@ -94,7 +93,7 @@ class FeatureMoments:
         return len(self.label_weight)
 
     def filled(self, n_labels: int) -> FeatureMoments:
-        """Put the known mean in place of unknown labels: see `MomentScatter.filled`."""
+        """Put the known mean in place of unknown labels: see `PrimalScatter.filled`."""
         if self.n_classes == n_labels:
             return self
         A = filling(self.weight, self.label_weight)

@@ -30,15 +30,14 @@ def best_ridge(scatter: Scatter) -> float:
     """Return the ridge for which ridge regression predicts the labels best.
 
     With S_t + λI the axes of kaLDA span those of the ridge regression of Ω^½(b − b̄)L on
-    Ω^½X̃, where L = diag(n_k^(-½)), or a multiple of I if every row counts once; the
+    Ω^½X̃, where L = diag(n_k^(-½)), or a multiple of I if every sample counts once; the
     ridge is λ in units of Tr(S_t)/p. The chosen λ minimises the generalised cross-validation error
     RSS / (n − degrees of freedom)² among those that leave half of the degrees of freedom. The
-    others are too close to interpolation, where the error is unreliable: one repeated row
+    others are too close to interpolation, where the error is unreliable: one repeated sample
     makes it zero.
     """
-    scatter, _ = scatter.of_ordinary_size(_RIDGES[-1] * scatter.mean_eigenvalue)
-    # The number of rows that count: Σ ρ_i‖y_i/ρ_i‖² is the number of rows with labels.
-    n = scatter.weight if scatter.rows_once else scatter.gram.diagonal().sum()
+    # The number of samples that count: Σ ρ_i‖y_i/ρ_i‖² is that of samples with labels.
+    n = scatter.weight if scatter.sample_weighted else scatter.gram.diagonal().sum()
     density = scatter.density
     ridge = _RIDGES[:, None] * scatter.mean_eigenvalue
     share = density.values / (density.values + ridge)

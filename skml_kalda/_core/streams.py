@@ -1,24 +1,20 @@
-"""Statistics of batches of rows, which can be added, and the results of a stream."""
+"""Batches of samples: their statistics, which can be added; the first of them; a random sample."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import reduce
 from operator import add
-from threading import Lock
-from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skml_kalda._core.arrays import Array, stacked
-from skml_kalda._core.labels import listed, occupied_columns
-from skml_kalda._core.scatter import MomentScatter
-
-Results: TypeAlias = Mapping[str, Any]
-"""The fitted attributes by name."""
-B = TypeVar("B")
+from skml_kalda._core.labels import LabelledSamples, occupied_columns
+from skml_kalda._core.messages import format_names
+from skml_kalda._core.scatter import PrimalScatter
 
 
 @dataclass(frozen=True)
@@ -26,7 +22,7 @@ class Batch:
     """The statistic of some rows; ``a + b`` is the statistic of the rows of both."""
 
     scatter: Any
-    """A dataclass of sums with ``+`` and `widen`, such as `MomentScatter`. If labels are unknown
+    """A dataclass of sums with ``+`` and `widen`, such as `PrimalScatter`. If labels are unknown
     and every row counts once, it has the columns of `Indicator.with_unknown`."""
     classes: NDArray[Any]
     """The classes or names of the label columns, including those without rows."""
@@ -54,7 +50,7 @@ class Batch:
         arrays = (getattr(self.scatter, field.name) for field in fields(self.scatter))
         return sum(np.asarray(array).nbytes for array in arrays)
 
-    def occupied(self) -> tuple[MomentScatter, NDArray[Any]]:
+    def occupied(self) -> tuple[PrimalScatter, NDArray[Any]]:
         """Return the scatter and the classes that have rows; raise if there are fewer than two."""
         scatter = self.scatter.filled(len(self.classes))
         columns = occupied_columns(scatter.label_weight, self.classes)
@@ -71,34 +67,25 @@ def added(a: Any, b: Any) -> Any:
     return reduce(add, parts)
 
 
-class Rows(NamedTuple):
-    """Validated rows."""
-
-    X: Any
-    Y: Any
-    """Their labels, an `Indicator`; None if there are none."""
-    weight: Array
-
-
 @dataclass(frozen=True)
-class FirstRows:
+class FirstSamples:
     """The rows of the first batches, copied; ``a + b`` are the rows of both."""
 
-    parts: tuple[Rows, ...]
+    parts: tuple[LabelledSamples, ...]
 
     @classmethod
-    def of(cls, rows: Rows) -> FirstRows:
-        """Copy rows, because the caller may overwrite them."""
-        return cls((rows._replace(X=rows.X.copy()),))
+    def of(cls, samples: LabelledSamples) -> FirstSamples:
+        """Copy samples, because the caller may overwrite them."""
+        return cls((samples._replace(X=samples.X.copy()),))
 
-    def __add__(self, other: FirstRows) -> FirstRows:
+    def __add__(self, other: FirstSamples) -> FirstSamples:
         parts = self.parts + other.parts
         labels = [part.Y for part in parts if part.Y is not None]
         for Y in labels[1:]:
             check_same_columns(labels[0].columns, Y.columns)
         if labels and labels[0].is_matrix:
             reduce(same_names, (Y.classes for Y in labels))
-        return FirstRows(parts)
+        return FirstSamples(parts)
 
     @property
     def n_weighted(self) -> int:
@@ -112,30 +99,41 @@ class FirstRows:
         )
 
 
-class Stream(Generic[B]):
-    """The sum of all batches so far, and its results, computed on first access.
+@dataclass(frozen=True)
+class RandomSample:
+    """Some rows, drawn without replacement; ``a + b`` is a sample of the rows of both.
 
-    A reducer replaces its stream with a new one for every batch. So the results of one stream
-    always belong together, even if another thread adds a batch.
+    Every row gets a random number, and the rows with the smallest numbers are kept, in their
+    order. So the sample does not depend on how its parts are combined.
     """
 
-    def __init__(self, batch: B) -> None:
-        self.batch = batch
-        self._results: Results | None = None
-        self._lock = Lock()
+    size: int
+    """Number of rows at most."""
+    keys: Array
+    """The random numbers."""
+    columns: tuple[Any, ...]
+    """The data of the rows, such as X and y: arrays or CSR with one row for each key."""
 
-    def results(self, solve: Callable[[B], Results]) -> Results:
-        """Return the results. The first caller computes them; other threads wait."""
-        with self._lock:
-            if self._results is None:
-                self._results = solve(self.batch)
-            return self._results
+    @classmethod
+    def of(
+        cls,
+        size: int,
+        columns: Sequence[Any],
+        rng: np.random.Generator | np.random.RandomState,
+    ) -> RandomSample:
+        """Draw from some rows."""
+        return cls(size, rng.random(columns[0].shape[0]), tuple(columns))._smallest()
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "_lock"}
+    def __add__(self, other: RandomSample) -> RandomSample:
+        pairs = zip(self.columns, other.columns, strict=True)
+        keys = np.concatenate([self.keys, other.keys])
+        return RandomSample(self.size, keys, tuple(stacked(pair) for pair in pairs))._smallest()
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state, _lock=Lock())
+    def _smallest(self) -> RandomSample:
+        if len(self.keys) <= self.size:
+            return self
+        stay = np.sort(np.argpartition(self.keys, self.size)[: self.size])
+        return RandomSample(self.size, self.keys[stay], tuple(each[stay] for each in self.columns))
 
 
 def check_same_columns(before: int | None, now: int | None) -> None:
@@ -154,6 +152,7 @@ def same_names(before: NDArray[Any], now: NDArray[Any]) -> NDArray[Any]:
             return others
     first = next(i for i in numbers if before[i] != now[i])
     raise ValueError(
-        f"y has the columns {listed(now)} in this batch, but had {listed(before)} in the batches "
-        f"before; they differ from column {first} on. Pass the same columns in the same order."
+        f"y has the columns {format_names(now)} in this batch, but had {format_names(before)} in "
+        f"the batches before; they differ from column {first} on. Pass the same columns in the "
+        "same order."
     )

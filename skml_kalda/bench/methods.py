@@ -10,7 +10,7 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
-from skml_kalda._core.names import check_name
+from skml_kalda._core.messages import check_name
 from skml_kalda.bench.baselines import baseline_classifiers, baselines
 from skml_kalda.bench.own import is_own, is_ready, maker, own_classifies
 from skml_kalda.framework import transformers

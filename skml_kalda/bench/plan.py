@@ -11,7 +11,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from skml_kalda._core.names import check_name
+from skml_kalda._core.messages import check_name
 from skml_kalda.bench import settings
 from skml_kalda.bench.cells import HELD_OUT, Cell
 from skml_kalda.bench.methods import (

@@ -13,7 +13,7 @@ import numpy as np
 
 from skml_kalda._core.arrays import batches
 from skml_kalda._core.relevance import FeatureMoments
-from skml_kalda._core.scatter import MomentScatter
+from skml_kalda._core.scatter import PrimalScatter
 from skml_kalda._core.scores.leave_one_out import LeaveOneOut, RidgePath
 from skml_kalda.classifiers._labelled_rows import Rows
 from skml_kalda.classifiers._spaces import Features, Landscape, Space
@@ -32,11 +32,11 @@ class Judged(NamedTuple):
     """Leave-one-out squared error, as a share of the variance of the labels."""
 
 
-def scatter_of(features: Features, rows: Rows) -> MomentScatter:
+def scatter_of(features: Features, rows: Rows) -> PrimalScatter:
     """Add up the features of the rows, a batch at a time."""
     X, Y, weight = rows.X, rows.labels, rows.weight
     slices = batches(X.shape[0], 8 * max(X.shape[1], 1000))
-    return reduce(add, (MomentScatter.of(features(X[i]), Y[i], weight[i]) for i in slices))
+    return reduce(add, (PrimalScatter.of(features(X[i]), Y[i], weight[i]) for i in slices))
 
 
 def leave_one_out(path: RidgePath, features: Features, rows: Rows) -> LeaveOneOut:

@@ -45,7 +45,7 @@ class Rows(NamedTuple):
         return self if total <= n else self.at(np.sort(rng.choice(total, n, replace=False)))
 
     def columns(self) -> tuple[Any, ...]:
-        """Return the fields as arrays and CSR, one row each, for a `RowSample`."""
+        """Return the fields as arrays and CSR, one row each, for a `RandomSample`."""
         unknown = sparse.csr_array(self.Y.shape) if self.unknown is None else self.unknown
         return self.X, self.Y, self.weight, unknown
 

@@ -21,9 +21,9 @@ from sklearn.utils.validation import (
 )
 from skmultilearn.base import MLClassifierBase
 
-from skml_kalda._core.arrays import Array, batches, canonical, checked_weights
+from skml_kalda._core.arrays import Array, batches, sum_duplicates, checked_weights
 from skml_kalda._core.frames import frame_library, label_frame
-from skml_kalda._core.kernels.values import check_distances
+from skml_kalda._core.arrays import check_distances
 from skml_kalda._core.labels import indicator, sparse_form
 from skml_kalda._core.nearest import EUCLIDEAN, GraphSearch, NearestRows, Neighbors
 from skml_kalda._core.scores.thresholds import Cells, best_threshold_of_cells
@@ -194,7 +194,7 @@ class NeighborClassifier(TopLabelsMixin, MLClassifierBase, metaclass=ABCMeta):
 
     def _validated(self, X: Any, *, reset: bool) -> Any:
         with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn adds up all values
-            X = canonical(validate_data(self, X, accept_sparse="csr", reset=reset))
+            X = sum_duplicates(validate_data(self, X, accept_sparse="csr", reset=reset))
         if isinstance(self.metric, str) and self.metric in (*EUCLIDEAN, "cosine"):
             check_distances(X, getattr(self, "feature_names_in_", None), query=not reset)
         return X

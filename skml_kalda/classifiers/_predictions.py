@@ -12,7 +12,7 @@ from scipy import sparse
 from scipy.special import expit, softmax
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from skml_kalda._core.arrays import Array, batches, canonical
+from skml_kalda._core.arrays import Array, batches, sum_duplicates
 from skml_kalda._core.frames import label_frame
 from skml_kalda.classifiers._scores import Scores
 from skml_kalda.classifiers._top_labels import TopLabelsMixin
@@ -104,5 +104,5 @@ class ScoredLabelsMixin(TopLabelsMixin):
         """Check X, and return the log-odds of batches of its rows."""
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
-        X, (m, K) = canonical(X), self._scores.coefficients.shape
+        X, (m, K) = sum_duplicates(X), self._scores.coefficients.shape
         return (self._scores.log_odds(X[rows]) for rows in batches(X.shape[0], 4 * (m + K)))

@@ -10,7 +10,7 @@ from scipy.special import expit
 from sklearn.utils.extmath import safe_sparse_dot
 
 from skml_kalda._core.arrays import Array
-from skml_kalda._core.kernels.samples import RowSample
+from skml_kalda._core.streams import RandomSample
 from skml_kalda._core.scores.calibration import Sigmoids, label_sigmoids, softmax_slope
 from skml_kalda._core.scores.leave_one_out import RidgePath
 from skml_kalda._core.scores.thresholds import best_thresholds, without_unknown
@@ -63,12 +63,12 @@ class SeenRows:
     def __init__(self, features: Features, rows: Rows, rng: np.random.RandomState) -> None:
         self._features, self._rng = features, rng
         self._scatter = scatter_of(features, rows)
-        self._sample = RowSample.of(MANY_JUDGED, rows.columns(), rng)
+        self._sample = RandomSample.of(MANY_JUDGED, rows.columns(), rng)
 
     def add(self, rows: Rows) -> None:
         """Add further rows."""
         self._scatter = added(self._scatter, scatter_of(self._features, rows))
-        self._sample += RowSample.of(MANY_JUDGED, rows.columns(), self._rng)
+        self._sample += RandomSample.of(MANY_JUDGED, rows.columns(), self._rng)
 
     def solve(self, shrinkages: Sequence[float], average: Average | None) -> Scores:
         """Fit scores to all rows, with the shrinkage of least leave-one-out error.

@@ -10,10 +10,10 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from skml_kalda._core.arrays import Array
-from skml_kalda._core.kernels.landmarks import choose_landmarks
-from skml_kalda._core.kernels.values import LandmarkKernel, inverse_median_distance, whitening
+from skml_kalda._core.kernels import choose_landmarks
+from skml_kalda._core.kernels import LandmarkKernel, inverse_median_distance, whitening
 from skml_kalda._core.relevance import FeatureMoments, times
-from skml_kalda._core.scatter import MomentScatter
+from skml_kalda._core.scatter import PrimalScatter
 from skml_kalda.classifiers._labelled_rows import Rows
 
 # The median of the distances of this many rows stands for that of all.
@@ -56,7 +56,7 @@ class LinearFeatures:
         """Return the features of rows; before `fitted_to`, X itself."""
         return X if self._factor is None else times(X, self._factor)
 
-    def fitted_to(self, scatter: MomentScatter) -> tuple[LinearFeatures, MomentScatter]:
+    def fitted_to(self, scatter: PrimalScatter) -> tuple[LinearFeatures, PrimalScatter]:
         """Compute the factors from all rows of a scatter; return the scatter scaled by them."""
         (factor,) = self._space.factors(FeatureMoments.within(scatter))
         return LinearFeatures(self._space, factor), scatter.rescaled(factor)
@@ -89,7 +89,7 @@ class KernelFeatures:
         """Return the features of rows."""
         return self.values(X) @ self._whitening
 
-    def fitted_to(self, scatter: MomentScatter) -> tuple[KernelFeatures, MomentScatter]:
+    def fitted_to(self, scatter: PrimalScatter) -> tuple[KernelFeatures, PrimalScatter]:
         """Return both unchanged: further rows change neither landmarks nor factors."""
         return self, scatter
 

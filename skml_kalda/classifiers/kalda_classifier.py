@@ -13,9 +13,9 @@ from sklearn.utils import Tags, check_consistent_length, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import validate_data
 
-from skml_kalda._core.arrays import canonical, checked_weights
+from skml_kalda._core.arrays import sum_duplicates, checked_weights
 from skml_kalda._core.frames import frame_library
-from skml_kalda._core.kernels.values import check_distances
+from skml_kalda._core.arrays import check_distances
 from skml_kalda._core.labels import indicator, sparse_form
 from skml_kalda._core.streams import check_same_columns, same_names
 from skml_kalda.classifiers._candidates import KERNELS, Candidates
@@ -264,7 +264,7 @@ class KaLDAClassifier(ScoredLabelsMixin, ClassifierMixin, BaseEstimator):
             self.classes_ = same_names(self.classes_, Y.classes)
         else:
             labels = in_columns(labels, Y.classes, self.classes_)
-        return Rows(canonical(X)[counted], labels, weight[counted], unknown)
+        return Rows(sum_duplicates(X)[counted], labels, weight[counted], unknown)
 
     def _begin(self, rows: Rows, many_features: int) -> SeenRows:
         """Choose the space of the scores, and add up the first rows in it."""

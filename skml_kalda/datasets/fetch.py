@@ -72,8 +72,8 @@ def _from_any(remotes: Sequence[Remote], part: IO[bytes], target: Path) -> None:
         except (FetchError, http.client.HTTPException, _NetworkError) as error:
             reason = error.reason if isinstance(error, FetchError) else error
             reasons.append(f"{remote.url}: {reason}")
-    listed = "\n  ".join(reasons)
-    raise FetchError(f"the download failed, nothing was changed:\n  {listed}", path=target)
+    format_names = "\n  ".join(reasons)
+    raise FetchError(f"the download failed, nothing was changed:\n  {format_names}", path=target)
 
 
 class _NetworkError(Exception):

@@ -8,7 +8,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from skml_kalda._core.names import did_you_mean
+from skml_kalda._core.messages import did_you_mean
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skml_kalda._core.extras import required
+from skml_kalda._core.messages import required
 from skml_kalda.datasets.arff.write import save_arff
 from skml_kalda.datasets.errors import ArffError
 from skml_kalda.datasets.progress import announce, counted

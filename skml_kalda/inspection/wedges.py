@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skml_kalda._core.arrays import Array
-from skml_kalda._core.extras import required
+from skml_kalda._core.messages import required
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

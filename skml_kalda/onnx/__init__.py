@@ -10,14 +10,14 @@ from functools import partial
 from typing import Any
 
 import skml_kalda
-from skml_kalda._core.extras import required
+from skml_kalda._core.messages import required
 from skml_kalda.classifiers._neighbors import NeighborClassifier
 from skml_kalda.classifiers.kalda_classifier import KaLDAClassifier
 from skml_kalda.onnx.classifiers import label_scores, neighbors, set_classifier_types
 from skml_kalda.onnx.operators import Build, convert
 from skml_kalda.onnx.reducers import kernel, linear, scaled, set_reducer_types
-from skml_kalda.reducers._base import BaseReducer
-from skml_kalda.reducers.kalda.landmarks import KernelTransformer
+from skml_kalda.reducers.base import BaseReducer
+from skml_kalda.reducers.kalda.kernel import KernelTransformer
 from skml_kalda.reducers.kalda.scaler import AlignmentScaler
 from skml_kalda.reducers.kalda.search.kernel_cv import KernelKaLDACV
 from skml_kalda.reducers.kalda.search.linear_cv import MultiLabelKaLDACV

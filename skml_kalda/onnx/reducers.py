@@ -9,7 +9,7 @@ from sklearn.preprocessing import normalize
 from sklearn.utils.validation import check_is_fitted
 
 from skml_kalda._core.arrays import Array
-from skml_kalda._core.kernels.values import LandmarkKernel
+from skml_kalda._core.kernels import LandmarkKernel
 from skml_kalda.onnx.operators import Node, Operators, check_known, dense
 from skml_kalda.reducers.kalda.kernel import KernelKaLDA
 

@@ -7,20 +7,13 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from skml_kalda._core.arrays import Array
-from skml_kalda._core.eigenproblem import Normalization
-from skml_kalda._core.scatter import AnyScatter
-from skml_kalda._core.scatter.base import TOL
-from skml_kalda._core.symmetric import positive_eigenpairs
-from skml_kalda.reducers._base import RANK_OF_COVARIANCE
-from skml_kalda.reducers._families.generalized import (
-    NORMALIZE,
-    PENALTY,
-    RIDGE,
-    TOLERANCE,
-    GeneralizedReducer,
-)
+from skml_kalda._core.eigenproblem import Normalization, positive_eigenpairs
+from skml_kalda._core.scatter import TOL, Scatter
+from skml_kalda.reducers.base import PENALTY, RANK_OF_COVARIANCE, RIDGE, TOLERANCE, documented
+from skml_kalda.reducers.lda import NORMALIZE, GeneralizedReducer
 
 
+@documented
 class CCA(GeneralizedReducer):
     r"""Regularised canonical correlation analysis of data and labels.
 
@@ -46,31 +39,22 @@ class CCA(GeneralizedReducer):
         best in generalised cross-validation.
     label_ridge : float, default=1e-4
         :math:`\gamma_y` as a multiple of the mean eigenvalue of :math:`Y^T Y`.
-    normalize : {"B", "within", "unit", "sqrt_eig", "qr"}, default="sqrt_eig"
+    normalize : {"B", "unit", "sqrt_eig", "qr"}, default="sqrt_eig"
         Scale of the directions. "B": :math:`G^T (X^T X + \gamma_x I) G = n I`, which is
-        unit variance apart from the ridge. "within": unit variance of the part that the labels
-        do not explain. "unit": directions of unit length. "sqrt_eig": "B" times the canonical
-        correlation. "qr": orthonormal directions.
-    tol : float, default=1e-4
-        Accuracy on large sparse X, where the method iterates: about the largest angle between
-        the directions and the exact ones. It has no effect where the solution is direct.
+        unit variance apart from the ridge. "unit": directions of unit length. "sqrt_eig": "B"
+        times the canonical correlation. "qr": orthonormal directions.
+    {tol}
 
     Attributes
     ----------
-    components_ : ndarray of shape (n_components, n_features)
-        The directions, signed so that the largest entry of each is positive.
+    {components}
     eigenvalues_ : ndarray of shape (n_components,)
         :math:`\lambda`, the squared canonical correlations, descending.
     ridge_ : float
         The ridge used.
     mean_ : ndarray of shape (n_features,)
         Mean of the rows.
-    classes_ : ndarray
-        Classes with at least one row: labels, or the columns of `y`, by name if it has names.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, if X had string column names.
+    {classes_and_features}
 
     See Also
     --------
@@ -108,7 +92,7 @@ class CCA(GeneralizedReducer):
     }
 
     @property
-    def _counts_rows_once(self) -> bool:
+    def _sample_weighted(self) -> bool:
         return True
 
     _limit = RANK_OF_COVARIANCE
@@ -128,7 +112,7 @@ class CCA(GeneralizedReducer):
         self.normalize = normalize
         self.tol = tol
 
-    def _label_side(self, scatter: AnyScatter) -> Array:
+    def _label_side(self, scatter: Scatter) -> Array:
         # L Lᵀ = (YᵀY + γ_y I)⁻¹ on the range of YᵀY
         values, vectors = positive_eigenpairs(scatter.label_scatter)
         ridge = self.label_ridge * values.sum() / scatter.n_classes

@@ -17,15 +17,15 @@ from skml_kalda._core.eigenproblem import (
     Normalization,
     generalized_eigenpairs,
     orthonormal_eigenpairs,
+    positive_eigenpairs,
 )
 from skml_kalda._core.labels import Weighted
-from skml_kalda._core.scatter import AnyScatter
-from skml_kalda._core.scatter.base import TOL
-from skml_kalda._core.streams import Results
-from skml_kalda._core.symmetric import positive_eigenpairs
-from skml_kalda.reducers._families.generalized import NORMALIZE_WHOLE, TOLERANCE, GeneralizedReducer
+from skml_kalda._core.scatter import TOL, Scatter
+from skml_kalda.reducers.base import TOLERANCE, Results, documented
+from skml_kalda.reducers.lda import NORMALIZE, GeneralizedReducer
 
 
+@documented
 class MDDM(GeneralizedReducer):
     r"""Multi-label dimensionality reduction via dependence maximisation.
 
@@ -56,25 +56,17 @@ class MDDM(GeneralizedReducer):
         Scale of the directions. "B": the constraint above, for "f" with n I in place of I.
         "unit": directions of unit length. "sqrt_eig": "B" times :math:`\sqrt\lambda`. "qr":
         orthonormal directions. For "p" all except "sqrt_eig" are the same.
-    tol : float, default=1e-4
-        Accuracy on large sparse X, where the method iterates: about the largest angle between
-        the directions and the exact ones. It has no effect where the solution is direct.
+    {tol}
 
     Attributes
     ----------
-    components_ : ndarray of shape (n_components, n_features)
-        The directions, signed so that the largest entry of each is positive.
+    {components}
     eigenvalues_ : ndarray of shape (n_components,)
         Eigenvalues, descending. For "p": what each direction adds to the criterion. For "f":
         those of :math:`X^T L X g = n \lambda (\mu X^T X + (1 - \mu) I) g`.
     mean_ : ndarray of shape (n_features,)
         Mean of the rows.
-    classes_ : ndarray
-        Classes with at least one row: labels, or the columns of `y`, by name if it has names.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, if X had string column names.
+    {classes_and_features}
 
     See Also
     --------
@@ -110,12 +102,12 @@ class MDDM(GeneralizedReducer):
         "projection": [StrOptions({"p", "f"})],
         "mu": [Interval(Real, 0, 1, closed="both")],
         "label_kernel": [StrOptions({"linear"}), callable, "array-like"],
-        "normalize": NORMALIZE_WHOLE,
+        "normalize": NORMALIZE,
         "tol": TOLERANCE,
     }
 
     @property
-    def _counts_rows_once(self) -> bool:
+    def _sample_weighted(self) -> bool:
         return True
 
     _limit = "the rank of the covariance of X and the label kernel"
@@ -137,13 +129,13 @@ class MDDM(GeneralizedReducer):
         self.normalize = normalize
         self.tol = tol
 
-    def _needs_all_rows(self) -> str | None:
+    def _needs_all_samples(self) -> str | None:
         return None if self._is_linear() else "a label kernel needs all rows at once."
 
     def _needs_known_labels(self) -> str | None:
         return None if self._is_linear() else "a label kernel compares whole rows of labels"
 
-    def _depends_on_units(self, results: Results) -> bool:
+    def _depends_on_units(self, attributes: Results) -> bool:
         return True
 
     def _is_linear(self) -> bool:
@@ -157,10 +149,10 @@ class MDDM(GeneralizedReducer):
         )
         return Weighted(sparse.csr_array(_factor(kernel, Y.shape[0])), sample_weight)
 
-    def _ridge(self, scatter: AnyScatter) -> float:
+    def _ridge(self, scatter: Scatter) -> float:
         return 0.0  # if anything regularises, it is the identity added to XᵀX
 
-    def _eigenpairs(self, scatter: AnyScatter, ridge: float) -> Eigenpairs:
+    def _eigenpairs(self, scatter: Scatter, ridge: float) -> Eigenpairs:
         L = np.full(scatter.n_classes, 1 / np.sqrt(scatter.weight))
         if self.projection == "p" or self.mu == 0:
             values, vectors = orthonormal_eigenpairs(scatter, L)

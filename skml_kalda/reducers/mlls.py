@@ -5,16 +5,23 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from skml_kalda._core.arrays import Array
-from skml_kalda._core.eigenproblem import regression_weights
-from skml_kalda._core.orthonormal import orthonormal
-from skml_kalda._core.scatter import AnyScatter
-from skml_kalda._core.scatter.base import RANK_RTOL, TOL
-from skml_kalda._core.symmetric import positive_eigenpairs
-from skml_kalda.reducers._base import RANK_OF_COVARIANCE, BaseReducer, Directions
-from skml_kalda.reducers._families.generalized import PENALTY, TOLERANCE
-from skml_kalda.reducers._streamed import Fitted
+from skml_kalda._core.eigenproblem import (
+    RANK_RTOL,
+    orthonormal,
+    positive_eigenpairs,
+)
+from skml_kalda._core.scatter import TOL, Scatter
+from skml_kalda.reducers.base import (
+    PENALTY,
+    RANK_OF_COVARIANCE,
+    TOLERANCE,
+    BaseReducer,
+    Directions,
+    documented,
+)
 
 
+@documented
 class MLLS(BaseReducer):
     r"""Shared subspace of multi-label least squares.
 
@@ -34,9 +41,7 @@ class MLLS(BaseReducer):
         Penalty on the weights outside the subspace.
     beta : float, default=1.0
         Penalty on all weights.
-    tol : float, default=1e-4
-        Accuracy on large sparse X, where the method iterates: about the largest angle between
-        the directions and the exact ones. It has no effect where the solution is direct.
+    {tol}
 
     Attributes
     ----------
@@ -48,12 +53,7 @@ class MLLS(BaseReducer):
         from the objective of ridge regression with penalty :math:`\alpha + \beta`.
     mean_ : ndarray of shape (n_features,)
         Mean of the rows.
-    classes_ : ndarray
-        Classes with at least one row: labels, or the columns of `y`, by name if it has names.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, if X had string column names.
+    {classes_and_features}
 
     See Also
     --------
@@ -84,7 +84,7 @@ class MLLS(BaseReducer):
     (100, 4)
     """
 
-    eigenvalues_ = Fitted[Array]()
+    eigenvalues_: Array
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BaseReducer._parameter_constraints,
@@ -94,7 +94,7 @@ class MLLS(BaseReducer):
     }
 
     @property
-    def _counts_rows_once(self) -> bool:
+    def _sample_weighted(self) -> bool:
         return True
 
     def __init__(
@@ -110,10 +110,10 @@ class MLLS(BaseReducer):
         self.beta = beta
         self.tol = tol
 
-    def _directions(self, scatter: AnyScatter) -> Directions:
+    def _directions(self, scatter: Scatter) -> Directions:
         n = scatter.weight
-        R = regression_weights(scatter, n * self.beta)
-        T = regression_weights(scatter, n * (self.alpha + self.beta)).T @ R
+        R = scatter.regression_weights(n * self.beta)
+        T = scatter.regression_weights(n * (self.alpha + self.beta)).T @ R
         values, Q = positive_eigenpairs((T + T.T) / 2, RANK_RTOL)
         limit, default = len(values), scatter.label_dimensions
         k = self._number_of_components(default, limit, RANK_OF_COVARIANCE)

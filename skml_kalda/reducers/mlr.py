@@ -8,16 +8,19 @@ import numpy as np
 from scipy import linalg
 
 from skml_kalda._core.arrays import Array
-from skml_kalda._core.eigenproblem import regression_weights
-from skml_kalda._core.scatter import AnyScatter
-from skml_kalda._core.scatter.base import TOL
-from skml_kalda._core.scatter.spectral import graded_svd
-from skml_kalda._core.symmetric import positive
-from skml_kalda.reducers._base import BaseReducer, Directions, chosen_ridge
-from skml_kalda.reducers._families.generalized import RIDGE, TOLERANCE
-from skml_kalda.reducers._streamed import Fitted
+from skml_kalda._core.eigenproblem import positive
+from skml_kalda._core.scatter import TOL, Scatter, graded_svd
+from skml_kalda.reducers.base import (
+    RIDGE,
+    TOLERANCE,
+    BaseReducer,
+    Directions,
+    chosen_ridge,
+    documented,
+)
 
 
+@documented
 class MLR(BaseReducer):
     r"""Multi-label linear regression as a reducer.
 
@@ -37,9 +40,7 @@ class MLR(BaseReducer):
         :math:`\gamma` as a multiple of the mean eigenvalue of :math:`X^T X`.
         "auto" chooses the value for which a ridge regression of the labels on the features is
         best in generalised cross-validation.
-    tol : float, default=1e-4
-        Accuracy on large sparse X, where the method iterates: about the largest angle between
-        the directions and the exact ones. It has no effect where the solution is direct.
+    {tol}
 
     Attributes
     ----------
@@ -52,12 +53,7 @@ class MLR(BaseReducer):
         The ridge used.
     mean_ : ndarray of shape (n_features,)
         Mean of the rows.
-    classes_ : ndarray
-        Classes with at least one row: labels, or the columns of `y`, by name if it has names.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, if X had string column names.
+    {classes_and_features}
 
     See Also
     --------
@@ -84,8 +80,8 @@ class MLR(BaseReducer):
     (100, 4)
     """
 
-    eigenvalues_ = Fitted[Array]()
-    ridge_ = Fitted[float]()
+    eigenvalues_: Array
+    ridge_: float
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BaseReducer._parameter_constraints,
@@ -94,7 +90,7 @@ class MLR(BaseReducer):
     }
 
     @property
-    def _counts_rows_once(self) -> bool:
+    def _sample_weighted(self) -> bool:
         return True
 
     def __init__(
@@ -108,9 +104,9 @@ class MLR(BaseReducer):
         self.ridge = ridge
         self.tol = tol
 
-    def _directions(self, scatter: AnyScatter) -> Directions:
+    def _directions(self, scatter: Scatter) -> Directions:
         ridge = chosen_ridge("MLR", self.ridge, scatter)
-        W = regression_weights(scatter, ridge * scatter.mean_eigenvalue)
+        W = scatter.regression_weights(ridge * scatter.mean_eigenvalue)
         singular, right = _right_side(W, scatter, ridge)
         rank = len(singular)
         k = self._number_of_components(rank, rank, "the rank of the regression weights")
@@ -119,11 +115,11 @@ class MLR(BaseReducer):
         return Directions(W @ right[:k].T, attributes)
 
 
-def _right_side(W: Array, scatter: AnyScatter, ridge: float) -> tuple[Array, Array]:
+def _right_side(W: Array, scatter: Scatter, ridge: float) -> tuple[Array, Array]:
     """Return the positive singular values of W and their right singular vectors, as rows."""
     _, singular, right = linalg.svd(W, full_matrices=False)
     rank = int(np.sum(positive(singular)))
-    if ridge == 0 and not scatter.is_even:
+    if ridge == 0 and not scatter.has_similar_scales:
         # The rank of W does not depend on units, but small singular values are lost in large ones.
         even = W * np.sqrt(scatter.diagonal)[:, None]
         found, rank = rank, int(np.sum(positive(linalg.svdvals(even))))

@@ -11,31 +11,33 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from skml_kalda._core.arrays import Array
 from skml_kalda._core.eigenproblem import (
+    RANGE_RTOL,
+    RANK_RTOL,
     Eigenpairs,
     Normalization,
     generalized_eigenpairs,
     normalized,
+    positive_eigenpairs,
 )
-from skml_kalda._core.scatter import AnyScatter, ImplicitScatter, SpectralScatter
-from skml_kalda._core.scatter.base import RANK_RTOL, TOL
-from skml_kalda._core.scatter.implicit import NO_SPECTRUM
-from skml_kalda._core.symmetric import RANGE_RTOL, positive_eigenpairs
-from skml_kalda.reducers._base import (
+from skml_kalda._core.scatter import TOL, Scatter
+from skml_kalda.reducers.base import (
     RANK_OF_COVARIANCE,
     RANK_OF_DATA,
+    RIDGE,
+    TOLERANCE,
     BaseReducer,
     Directions,
     chosen_ridge,
+    documented,
     no_direction,
 )
-from skml_kalda.reducers._families.generalized import NORMALIZE_WHOLE, RIDGE, TOLERANCE
-from skml_kalda.reducers._families.latent import Latent
-from skml_kalda.reducers._streamed import Fitted
+from skml_kalda.reducers.lda import NORMALIZE
 
 # The ridge "auto" of the inverse form, which is in other units.
 _INVERSE_RIDGE = 0.1
 
 
+@documented
 class MLSI(BaseReducer):
     r"""Multi-label informed latent semantic indexing.
 
@@ -72,26 +74,18 @@ class MLSI(BaseReducer):
         Scale of the directions. "B": latent features of unit variance (for "direct", apart
         from the ridge). "unit": directions of unit length. "sqrt_eig": "B" times
         :math:`\sqrt\lambda`. "qr": orthonormal directions.
-    tol : float, default=1e-4
-        Accuracy on large sparse X, where the method iterates: about the largest angle between
-        the directions and the exact ones. It has no effect where the solution is direct.
+    {tol}
 
     Attributes
     ----------
-    components_ : ndarray of shape (n_components, n_features)
-        The directions, signed so that the largest entry of each is positive.
+    {components}
     eigenvalues_ : ndarray of shape (n_components,)
         :math:`\lambda`, descending.
     ridge_ : float
         The ridge used.
     mean_ : ndarray of shape (n_features,)
         Mean of the rows.
-    classes_ : ndarray
-        Classes with at least one row: labels, or the columns of `y`, by name if it has names.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, if X had string column names.
+    {classes_and_features}
 
     See Also
     --------
@@ -121,8 +115,8 @@ class MLSI(BaseReducer):
     (100, 6)
     """
 
-    eigenvalues_ = Fitted[Array]()
-    ridge_ = Fitted[float]()
+    eigenvalues_: Array
+    ridge_: float
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BaseReducer._parameter_constraints,
@@ -130,12 +124,12 @@ class MLSI(BaseReducer):
         "form": [StrOptions({"direct", "inverse"})],
         "ridge": RIDGE,
         "scale": ["boolean"],
-        "normalize": NORMALIZE_WHOLE,
+        "normalize": NORMALIZE,
         "tol": TOLERANCE,
     }
 
     @property
-    def _counts_rows_once(self) -> bool:
+    def _sample_weighted(self) -> bool:
         return True
 
     def __init__(
@@ -161,7 +155,11 @@ class MLSI(BaseReducer):
     def _needs_class_means(self) -> bool:
         return self.beta == 1  # otherwise it explains the data too
 
-    def _directions(self, scatter: AnyScatter) -> Directions:
+    @property
+    def _needs_spectrum(self) -> bool:
+        return self.form == "inverse"
+
+    def _directions(self, scatter: Scatter) -> Directions:
         x, y = 1.0, 1.0
         if self.scale:
             x, y = scatter.trace, float(scatter.label_variance.sum())
@@ -170,18 +168,18 @@ class MLSI(BaseReducer):
         ridge = self._ridge(scatter)
         values, G = (
             self._spectral(scatter, ridge, x, y)
-            if scatter.has_spectrum
-            else self._implicit(scatter, ridge, x, y)
+            if scatter.spectrum is not None
+            else self._iterated(scatter, ridge, x, y)
         )
         G = normalized(Eigenpairs(values, G), scatter.weight, self.normalize)
         return Directions(G, {"eigenvalues_": values, "ridge_": ridge})
 
-    def _ridge(self, scatter: AnyScatter) -> float:
+    def _ridge(self, scatter: Scatter) -> float:
         if self.ridge == "auto" and self.form == "inverse":
             return _INVERSE_RIDGE
         return chosen_ridge("MLSI", self.ridge, scatter)
 
-    def _spectral(self, scatter: SpectralScatter, ridge: float, x: float, y: float) -> Eigenpairs:
+    def _spectral(self, scatter: Any, ridge: float, x: float, y: float) -> Eigenpairs:
         values, basis = scatter.spectrum
         cross = np.asarray(basis.T @ scatter.cross)
         moments = _Moments(values / x, cross / (np.sqrt(x) * np.sqrt(y)), scatter.label_scatter / y)
@@ -189,32 +187,27 @@ class MLSI(BaseReducer):
         values, G = latent(moments, ridge, self._k(scatter, moments, ridge))
         return Eigenpairs(values, np.asarray(basis @ (G / np.sqrt(x))))
 
-    def _implicit(self, scatter: ImplicitScatter, ridge: float, x: float, y: float) -> Eigenpairs:
-        if self.form == "inverse":
-            raise ValueError(f'MLSI(form="inverse") {NO_SPECTRUM}: use form="direct".')
-        scatter, factor = scatter.of_ordinary_size(ridge * scatter.mean_eigenvalue)
-        x *= factor**2
-        gamma = ridge * scatter.mean_eigenvalue
+    def _iterated(self, scatter: Any, ridge: float, x: float, y: float) -> Eigenpairs:
+        """Return the leading pairs of the direct form from products with the data alone."""
+        gamma, default = ridge * scatter.mean_eigenvalue, scatter.label_dimensions
         if self.beta == 1:
             L = np.full(scatter.n_classes, 1 / np.sqrt(y))
             pairs = generalized_eigenpairs(scatter, L, gamma, self.n_components)
-            limit, reason = len(pairs.values), RANK_OF_COVARIANCE
-            pairs = pairs.leading(
-                self._number_of_components(scatter.label_dimensions, limit, reason)
-            )
-        else:
-            limit, reason = (
-                min(scatter.n_features, scatter.n_samples) - 2,
-                "the size of the data, less 2",
-            )
-            k = self._number_of_components(scatter.label_dimensions, limit, reason)
-            pairs = Latent(scatter, (1 - self.beta) / x, self.beta / y, gamma).top(k)
-        G = pairs.vectors
-        if factor != 1:
-            G *= factor
-        return Eigenpairs(pairs.values, G)
+            limit = len(pairs.values)
+            return pairs.leading(self._number_of_components(default, limit, RANK_OF_COVARIANCE))
+        limit = min(scatter.n_features, scatter.n_samples - 1)
+        k = self._number_of_components(default, limit, RANK_OF_DATA)
+        C, a, b = scatter.cross, (1 - self.beta) / x, self.beta / y
 
-    def _k(self, scatter: SpectralScatter, moments: _Moments, ridge: float) -> int:
+        def product(V: Array) -> Array:
+            return a * scatter.matmul(scatter.matmul(V)) + C @ (b * (C.T @ V))
+
+        rng = np.random.default_rng(0)
+        start = C @ rng.standard_normal((scatter.n_classes, min(k, scatter.n_classes)))
+        rest = scatter.matmul(rng.standard_normal((scatter.n_features, k - start.shape[1])))
+        return scatter.leading_eigenpairs(product, gamma, np.hstack([start, rest]), k)
+
+    def _k(self, scatter: Scatter, moments: _Moments, ridge: float) -> int:
         limit, reason = len(moments.data), RANK_OF_DATA
         if self.beta == 1:
             # In the metric of the ridge, so that without one it does not depend on units.

@@ -8,17 +8,12 @@ import numpy as np
 
 from skml_kalda._core.arrays import Array
 from skml_kalda._core.eigenproblem import Normalization
-from skml_kalda._core.scatter import AnyScatter
-from skml_kalda._core.scatter.base import TOL
-from skml_kalda.reducers._base import RANK_OF_COVARIANCE
-from skml_kalda.reducers._families.generalized import (
-    NORMALIZE_WHOLE,
-    RIDGE,
-    TOLERANCE,
-    GeneralizedReducer,
-)
+from skml_kalda._core.scatter import TOL, Scatter
+from skml_kalda.reducers.base import RANK_OF_COVARIANCE, RIDGE, TOLERANCE, documented
+from skml_kalda.reducers.lda import NORMALIZE, GeneralizedReducer
 
 
+@documented
 class OPLS(GeneralizedReducer):
     r"""Orthonormalised partial least squares.
 
@@ -44,26 +39,18 @@ class OPLS(GeneralizedReducer):
         Scale of the directions. "B": :math:`G^T (X^T X + \gamma I) G = n I`, which is
         unit variance apart from the ridge. "unit": directions of unit length. "sqrt_eig": "B" times
         :math:`\sqrt\lambda`. "qr": orthonormal directions.
-    tol : float, default=1e-4
-        Accuracy on large sparse X, where the method iterates: about the largest angle between
-        the directions and the exact ones. It has no effect where the solution is direct.
+    {tol}
 
     Attributes
     ----------
-    components_ : ndarray of shape (n_components, n_features)
-        The directions, signed so that the largest entry of each is positive.
+    {components}
     eigenvalues_ : ndarray of shape (n_components,)
         :math:`\lambda`, descending: the variance of the labels that each direction explains.
     ridge_ : float
         The ridge used.
     mean_ : ndarray of shape (n_features,)
         Mean of the rows.
-    classes_ : ndarray
-        Classes with at least one row: labels, or the columns of `y`, by name if it has names.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, if X had string column names.
+    {classes_and_features}
 
     See Also
     --------
@@ -93,12 +80,12 @@ class OPLS(GeneralizedReducer):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **GeneralizedReducer._parameter_constraints,
         "ridge": RIDGE,
-        "normalize": NORMALIZE_WHOLE,
+        "normalize": NORMALIZE,
         "tol": TOLERANCE,
     }
 
     @property
-    def _counts_rows_once(self) -> bool:
+    def _sample_weighted(self) -> bool:
         return True
 
     _limit = RANK_OF_COVARIANCE
@@ -116,5 +103,5 @@ class OPLS(GeneralizedReducer):
         self.normalize = normalize
         self.tol = tol
 
-    def _label_side(self, scatter: AnyScatter) -> Array:
+    def _label_side(self, scatter: Scatter) -> Array:
         return np.full(scatter.n_classes, 1 / np.sqrt(scatter.weight))

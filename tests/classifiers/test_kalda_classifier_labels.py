@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from skml_kalda import KaLDAClassifier
-from skml_kalda._core.scatter import MomentScatter
+from skml_kalda._core.scatter import PrimalScatter
 from skml_kalda._core.scores.leave_one_out import RidgePath
 from skml_kalda._core.scores.thresholds import best_thresholds, without_unknown
 from skml_kalda.classifiers._labelled_rows import Rows
@@ -98,7 +98,7 @@ def test_leave_one_out_counts_known_labels_only():
     unknown = np.isnan(y)
     mean = np.ma.average(np.ma.masked_invalid(y), axis=0, weights=w)
     filled = np.where(unknown, mean, y)
-    scatter = MomentScatter.of(X, sparse.csr_array(filled), w)
+    scatter = PrimalScatter.of(X, sparse.csr_array(filled), w)
     path = RidgePath.of(scatter)
     found = path.without_each(X, np.nan_to_num(y), w, unknown.astype(float))
     error = 0.0

@@ -6,7 +6,7 @@ from scipy import sparse
 
 from skml_kalda._core.conjugate_gradients import System, block_solve, solve, solve_dual
 from skml_kalda._core.scatter import products
-from skml_kalda._core.scatter.centred import CentredRows
+from skml_kalda._core.centred import CentredSamples
 
 
 def definite(condition, m=40, seed=0):
@@ -99,7 +99,7 @@ def test_rows_in_single_precision_are_centred(q):
     rng = np.random.default_rng(0)
     X = rng.random((30, 17)) * (rng.random((30, 17)) < 0.4)
     weight = rng.integers(0, 4, 30).astype(float)
-    single = CentredRows(sparse.csr_array(X), weight).single()
+    single = CentredSamples(sparse.csr_array(X), weight).single()
     T = np.sqrt(weight)[:, None] * (X - weight @ X / weight.sum())
     U, V = rng.random((30, q)).astype(np.float32), rng.random((17, q)).astype(np.float32)
     np.testing.assert_allclose(single.kernel(U), T @ (T.T @ U), rtol=1e-4, atol=1e-4)

@@ -19,7 +19,7 @@ from sklearn.base import clone
 
 from skml_kalda import MDDM, KernelKaLDA, KernelKaLDACV, MultiLabelKaLDACV
 from skml_kalda._core.dask import transforming
-from skml_kalda._core.scatter import MomentScatter
+from skml_kalda._core.scatter import PrimalScatter
 from tests.classic import LDA, MLDA, RLDA, MultiLabelKaLDA
 from tests.conftest import made
 from tests.reducers.test_contracts import REDUCERS
@@ -89,7 +89,7 @@ def test_sparse_blocks_stay_sparse_and_give_the_same(name, store, monkeypatch):
     X *= np.random.default_rng(1).random(X.shape) < 0.5
     expected = clone(MERGEABLE[name]).fit(X, Y)
     thin = in_blocks(X, columns=3).map_blocks(store)
-    monkeypatch.setattr(MomentScatter, "_of_dense", _refused)
+    monkeypatch.setattr(PrimalScatter, "_of_dense", _refused)
     found = clone(MERGEABLE[name]).fit(thin, in_blocks(Y).map_blocks(store))
     assert same(found, expected)
     np.testing.assert_allclose(found.transform(thin), expected.transform(X), atol=1e-7)

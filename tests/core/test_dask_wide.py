@@ -9,7 +9,7 @@ from sklearn.base import clone
 
 from skml_kalda import RLDA, MultiLabelKaLDA, scatter_form
 from skml_kalda._core.dask.kept import KeptBlocks
-from skml_kalda._core.scatter import MomentScatter, choice, implicit
+from skml_kalda._core.scatter import PrimalScatter, choice, implicit
 from tests.classic import LDA, MLSI, OPLS
 from tests.conftest import made
 from tests.reducers import test_forms
@@ -104,7 +104,7 @@ def wide():
 @pytest.mark.parametrize("name", ["RLDA", "kaLDA-free", "MDDM-p"])
 def test_wide_sparse_blocks_need_no_array_of_the_side_of_the_features(name, wide, monkeypatch):
     X, Y, columns = wide
-    monkeypatch.setattr(MomentScatter, "of", None)
+    monkeypatch.setattr(PrimalScatter, "of", None)
     rows = da.from_array(np.arange(120), chunks=30)
     blocks = rows.map_blocks(lambda i: X[i], chunks=(rows.chunks[0], (3_000,)), new_axis=1)
     reducer = test_forms.fitted(name, blocks, Y)

@@ -16,15 +16,15 @@ from skml_kalda._core.eigenproblem import (
     regression_weights,
 )
 from skml_kalda._core.labels import indicator, omega_weighted, row_weighted
-from skml_kalda._core.scatter import ImplicitScatter, MomentScatter, RowScatter
-from skml_kalda._core.scatter.centred import CentredRows
+from skml_kalda._core.scatter import ImplicitScatter, PrimalScatter, RowScatter
+from skml_kalda._core.centred import CentredSamples
 from skml_kalda._core.scatter.spectral import cholesky_solve
 from tests.classic import RLDA
 from tests.conftest import made
 
 FORMS = [
-    (MomentScatter, np.asarray),
-    (MomentScatter, sparse.csr_array),
+    (PrimalScatter, np.asarray),
+    (PrimalScatter, sparse.csr_array),
     (RowScatter, np.asarray),
     (RowScatter, sparse.csr_array),
     (ImplicitScatter, sparse.csr_array),
@@ -42,7 +42,7 @@ def weighted(Y, weigh=omega_weighted):
 def test_every_form_gives_the_pairs_of_the_dense_solver(form, store, ridge, shape):
     X, Y = made(*shape, unlabelled=0.2)
     scatter = form.of(store(X), *weighted(Y))
-    moments = MomentScatter.of(X, *weighted(Y))
+    moments = PrimalScatter.of(X, *weighted(Y))
     A, B = moments.between @ moments.between.T, moments.total + ridge * np.eye(shape[1])
     values, G = generalized_eigenpairs(scatter, np.diag(scatter.class_scale), ridge)
     assert len(values) == Y.shape[1] - 1
@@ -63,10 +63,10 @@ def test_without_a_ridge_the_solution_is_that_of_the_pseudo_inverse(form, store,
 def test_a_singular_scatter_is_cut_to_its_range():
     X, Y = made(60, 5)
     twice = np.hstack([X, X])
-    scatter = MomentScatter.of(twice, *weighted(Y))
+    scatter = PrimalScatter.of(twice, *weighted(Y))
     assert cholesky_solve(scatter.total, 0.0, scatter.cross) is None
     half, _ = generalized_eigenpairs(
-        MomentScatter.of(X, *weighted(Y)), np.diag(scatter.class_scale), 0.0
+        PrimalScatter.of(X, *weighted(Y)), np.diag(scatter.class_scale), 0.0
     )
     values, G = generalized_eigenpairs(scatter, np.diag(scatter.class_scale), 0.0)
     np.testing.assert_allclose(values, half, rtol=1e-10)
@@ -75,9 +75,9 @@ def test_a_singular_scatter_is_cut_to_its_range():
 
 def test_a_small_ridge_costs_no_digits():
     X, Y = made(60, 5)
-    scatter = MomentScatter.of(X, *weighted(Y))
+    scatter = PrimalScatter.of(X, *weighted(Y))
     L, ridge = np.diag(scatter.class_scale), 1e-10 * scatter.trace
-    twice = MomentScatter.of(np.hstack([X, X]) / np.sqrt(2), *weighted(Y))
+    twice = PrimalScatter.of(np.hstack([X, X]) / np.sqrt(2), *weighted(Y))
     values, G = generalized_eigenpairs(twice, L, ridge)
     half, H = generalized_eigenpairs(scatter, L, ridge)
     np.testing.assert_allclose(values, half, rtol=1e-11)
@@ -99,7 +99,7 @@ def test_the_sum_of_one_hot_labels_is_no_direction(form, store, offset):
 
 def test_fewer_features_than_classes_limit_the_rank():
     X, Y = made(p=2, K=6)
-    scatter = MomentScatter.of(X, *weighted(Y))
+    scatter = PrimalScatter.of(X, *weighted(Y))
     assert len(generalized_eigenpairs(scatter, np.diag(scatter.class_scale), 0.0).values) == 2
 
 
@@ -117,7 +117,7 @@ def test_an_implicit_scatter_multiplies_with_total_scatter():
     X, Y = made(unlabelled=0.2)
     X[:, 0] += 1e6  # a full column far from zero is centred before products
     implicit = ImplicitScatter.of(sparse.csr_array(X), *weighted(Y))
-    S_t = MomentScatter.of(X, *weighted(Y)).total
+    S_t = PrimalScatter.of(X, *weighted(Y)).total
     V = np.random.default_rng(0).normal(size=(8, 3))
     np.testing.assert_allclose(implicit.matmul(V), S_t @ V, rtol=1e-9)
     np.testing.assert_allclose(implicit.diagonal, S_t.diagonal(), rtol=1e-9)
@@ -127,7 +127,7 @@ def test_an_implicit_scatter_multiplies_with_total_scatter():
 def test_centred_rows_multiply_as_the_dense_ones():
     X, Y = made(unlabelled=0.2)
     weight = Y.sum(axis=1).astype(float)
-    rows = CentredRows(sparse.csr_array(X), weight)
+    rows = CentredSamples(sparse.csr_array(X), weight)
     T = np.sqrt(weight)[:, None] * (X - weight @ X / weight.sum())
     rng = np.random.default_rng(0)
     V, U = rng.normal(size=(8, 3)), rng.normal(size=(60, 3))

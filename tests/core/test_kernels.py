@@ -4,8 +4,8 @@ from scipy import linalg, sparse
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.preprocessing import normalize
 
-from skml_kalda._core.kernels.landmarks import choose_landmarks
-from skml_kalda._core.kernels.values import (
+from skml_kalda._core.kernels import choose_landmarks
+from skml_kalda._core.kernels import (
     LandmarkKernel,
     inverse_median_distance,
     median_gamma,

@@ -4,14 +4,14 @@ from scipy import sparse
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import Ridge
 
-from skml_kalda._core.kernels.values import LandmarkKernel, whitening
-from skml_kalda._core.scatter import MomentScatter
+from skml_kalda._core.kernels import LandmarkKernel, whitening
+from skml_kalda._core.scatter import PrimalScatter
 from skml_kalda._core.scores.leave_one_out import RidgePath
 from tests.conftest import made
 
 
 def path_of(X, Y, weight):
-    return RidgePath.of(MomentScatter.of(X, sparse.csr_array(Y.astype(float)), weight))
+    return RidgePath.of(PrimalScatter.of(X, sparse.csr_array(Y.astype(float)), weight))
 
 
 def refitted(X, Y, weight, ridge):

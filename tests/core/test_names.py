@@ -2,7 +2,7 @@
 
 import pytest
 
-from skml_kalda._core.names import check_name, did_you_mean
+from skml_kalda._core.messages import check_name, did_you_mean
 
 
 def test_a_known_name_is_returned():

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from skml_kalda._core.kernels.samples import RowSample
+from skml_kalda._core.streams import RandomSample
 
 X, y = np.arange(40.0)[:, None] * [1, 10], np.arange(40)
 
 
 def drawn(rows, size, seed):
-    return RowSample.of(size, (X[rows], y[rows]), np.random.default_rng(seed))
+    return RandomSample.of(size, (X[rows], y[rows]), np.random.default_rng(seed))
 
 
 def test_rows_stay_together_and_in_order():
@@ -46,8 +46,8 @@ def test_every_row_is_as_likely_whatever_its_part(cut):
 def test_sparse_rows_stay_sparse():
     thin = sparse.csr_array(X)
     parts = [
-        RowSample.of(8, (thin[:20], y[:20]), np.random.default_rng(0)),
-        RowSample.of(8, (X[20:], y[20:]), np.random.default_rng(1)),
+        RandomSample.of(8, (thin[:20], y[:20]), np.random.default_rng(0)),
+        RandomSample.of(8, (X[20:], y[20:]), np.random.default_rng(1)),
     ]
     rows, labels = (parts[0] + parts[1]).columns
     assert sparse.issparse(rows)

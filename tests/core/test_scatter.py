@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from skml_kalda._core.labels import indicator, omega_weighted, row_weighted
-from skml_kalda._core.scatter import MomentScatter, RowScatter, centred, moments, scatter_of
+from skml_kalda._core.scatter import PrimalScatter, RowScatter, centred, moments, scatter_of
 from tests.conftest import made
 
 FIELDS = ("weight", "mean", "label_weight", "cross", "gram")
@@ -45,7 +45,7 @@ def assert_same(a, b, rtol=1e-12):
         np.testing.assert_allclose(getattr(a, field), getattr(b, field), rtol=rtol, atol=1e-11)
 
 
-@pytest.mark.parametrize("form", [MomentScatter, RowScatter])
+@pytest.mark.parametrize("form", [PrimalScatter, RowScatter])
 @pytest.mark.parametrize("store", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize("shape", [(60, 8), (12, 30)], ids=["tall", "wide"])
 def test_scatters_are_those_of_the_definition(form, store, shape):
@@ -58,7 +58,7 @@ def test_scatters_are_those_of_the_definition(form, store, shape):
     np.testing.assert_allclose(scatter.trace, np.trace(S_t))
 
 
-@pytest.mark.parametrize("form", [MomentScatter, RowScatter])
+@pytest.mark.parametrize("form", [PrimalScatter, RowScatter])
 @pytest.mark.parametrize("store", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize("shape", [(80, 40), (35, 40)], ids=["tall", "wide"])
 def test_spectra_of_units_far_apart_are_pivots(form, store, shape):
@@ -83,13 +83,13 @@ def test_the_total_scatter_of_sparse_rows_is_put_together_from_blocks(block, mon
     X[:, :8] *= np.random.default_rng(1).random((40, 8)) < 0.3
     X[:, 10] += 1e4
     S_t = by_definition(X, Y)[2]
-    total = MomentScatter.of(sparse.csr_array(X), *weighted(Y)).total
+    total = PrimalScatter.of(sparse.csr_array(X), *weighted(Y)).total
     np.testing.assert_allclose(total, S_t, atol=1e-7)
 
 
 def test_total_is_between_plus_a_positive_within():
     X, Y = made()
-    scatter = MomentScatter.of(X, *weighted(Y))
+    scatter = PrimalScatter.of(X, *weighted(Y))
     within = scatter.total - scatter.between @ scatter.between.T
     assert np.linalg.eigvalsh(within).min() > 0
     assert np.linalg.matrix_rank(scatter.between) == Y.shape[1] - 1
@@ -106,28 +106,28 @@ def test_scatters_of_parts_add_up(n, p, cuts, offset, seed):
     X, Y = made(n, p, seed=seed, unlabelled=0.3)
     X = X + offset
     labels, weight = weighted(Y)
-    whole = MomentScatter.of(X, labels, weight)
+    whole = PrimalScatter.of(X, labels, weight)
     edges = [0, *sorted({c for c in cuts if c < n}), n]
     parts = (slice(*pair) for pair in pairwise(edges))
-    merged = reduce(add, (MomentScatter.of(X[i], labels[i], weight[i]) for i in parts))
+    merged = reduce(add, (PrimalScatter.of(X[i], labels[i], weight[i]) for i in parts))
     assert_same(merged, whole, rtol=1e-9)
     np.testing.assert_allclose(merged.total, whole.total, rtol=1e-9, atol=1e-9)
 
 
 def test_row_blocks_do_not_show(monkeypatch):
     X, Y = made(500, 5)
-    whole = MomentScatter.of(X, *weighted(Y))
+    whole = PrimalScatter.of(X, *weighted(Y))
     monkeypatch.setattr(
         moments,
         "row_blocks",
         lambda X, at_least: ((slice(i, i + 7), X[i : i + 7]) for i in range(0, len(X), 7)),
     )
-    blocks = MomentScatter.of(X, *weighted(Y))
+    blocks = PrimalScatter.of(X, *weighted(Y))
     assert_same(whole, blocks)
     np.testing.assert_allclose(blocks.total, whole.total, rtol=1e-10)
 
 
-@pytest.mark.parametrize("form", [MomentScatter, RowScatter])
+@pytest.mark.parametrize("form", [PrimalScatter, RowScatter])
 def test_a_large_offset_does_not_spoil_sparse_data(form):
     X, Y = made(20, 30, unlabelled=0.1)
     X[:, :10] *= np.random.default_rng(1).random((20, 10)) < 0.3  # columns with zeros
@@ -141,27 +141,27 @@ def test_a_large_offset_does_not_spoil_sparse_data(form):
 def test_float32_is_added_up_in_double_precision():
     X, Y = made(300, 6)
     X = (X + 100).astype(np.float32)
-    single, double = (MomentScatter.of(x, *weighted(Y)) for x in (X, X.astype(np.float64)))
+    single, double = (PrimalScatter.of(x, *weighted(Y)) for x in (X, X.astype(np.float64)))
     np.testing.assert_allclose(single.total, double.total, rtol=1e-12)
 
 
 def test_fewer_rows_than_features_need_no_large_matrix():
     X, Y = made(12, 30)
     assert isinstance(scatter_of(X, *weighted(Y)), RowScatter)
-    assert isinstance(scatter_of(X.T[:, :4], *weighted(np.tile(Y, (3, 1))[:30])), MomentScatter)
+    assert isinstance(scatter_of(X.T[:, :4], *weighted(np.tile(Y, (3, 1))[:30])), PrimalScatter)
 
 
 def test_the_range_leaves_out_what_does_not_vary():
     X, Y = made(60, 6)
     X = np.hstack([X, X[:, :1] + X[:, 1:2], np.full((60, 1), 3.0)])  # dependent, constant
-    spectrum = MomentScatter.of(X, *weighted(Y)).spectrum
+    spectrum = PrimalScatter.of(X, *weighted(Y)).spectrum
     assert len(spectrum.values) == 6
     assert np.all(np.diff(spectrum.values) <= 0)
 
 
 def test_columns_can_be_selected_and_put_among_others():
     X, Y = made(K=4)
-    scatter = MomentScatter.of(X, *weighted(Y))
+    scatter = PrimalScatter.of(X, *weighted(Y))
     wide = scatter.widen(6, np.array([1, 2, 4, 5]))
     assert wide.label_weight[[0, 3]].sum() == 0
     assert_same(wide.select(np.array([1, 2, 4, 5])), scatter)

@@ -9,7 +9,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from benchmarks.shrinkage import oracle_approximating
 from skml_kalda import scatter_form
 from skml_kalda._core.labels import omega_weighted
-from skml_kalda._core.scatter import MomentScatter
+from skml_kalda._core.scatter import PrimalScatter
 from tests.classic import KernelKaLDA, MultiLabelKaLDA
 from tests.conftest import made
 
@@ -108,6 +108,6 @@ def test_weights_that_add_up_to_less_than_the_rank_shrink_all():
 
 def test_oracle_approximating_shrinkage_is_that_of_scikit_learn():
     X, Y = made(40, 12, single=True)
-    scatter = MomentScatter.of(X, *omega_weighted(sparse.csr_array(Y.astype(float)), np.ones(40)))
+    scatter = PrimalScatter.of(X, *omega_weighted(sparse.csr_array(Y.astype(float)), np.ones(40)))
     found = oracle_approximating(scatter, scatter.spectrum.values)
     assert found == pytest.approx(OAS().fit(X).shrinkage_, rel=1e-10)

@@ -13,9 +13,9 @@ import skml_kalda
 from benchmarks.speed.reducers import sparse_data
 from skml_kalda import framework, scatter_form
 from skml_kalda._core.labels import indicator, omega_weighted
-from skml_kalda._core.scatter import ImplicitScatter, MomentScatter, RowScatter, scatter_of
-from skml_kalda._core.scatter.base import TOL
-from skml_kalda._core.scatter.choice import cheapest_form
+from skml_kalda._core.scatter import ImplicitScatter, PrimalScatter, RowScatter, scatter_of
+from skml_kalda._core.scatter import TOL
+from skml_kalda._core.scatter import cheapest_form
 from tests.classic import LDA, MLSI, RLDA, MultiLabelKaLDA
 from tests.conftest import made
 from tests.core.test_scatter import weighted
@@ -198,7 +198,7 @@ def test_the_rule_takes_the_cheapest_form(n, p, K, nnz, form):
 
 @pytest.mark.parametrize(
     ("form", "kind"),
-    [("moments", MomentScatter), ("rows", RowScatter), ("implicit", ImplicitScatter)],
+    [("moments", PrimalScatter), ("rows", RowScatter), ("implicit", ImplicitScatter)],
 )
 def test_a_form_can_be_forced_for_a_while(form, kind):
     X, Y = made()
@@ -206,11 +206,11 @@ def test_a_form_can_be_forced_for_a_while(form, kind):
     with scatter_form(form):
         assert type(scatter_of(X, *labels)) is kind
         with scatter_form("auto"):
-            assert type(scatter_of(X, *labels)) is MomentScatter
-    assert type(scatter_of(X, *labels)) is MomentScatter
+            assert type(scatter_of(X, *labels)) is PrimalScatter
+    assert type(scatter_of(X, *labels)) is PrimalScatter
     with pytest.raises(RuntimeError, match="stop"), scatter_form(form):
         raise RuntimeError("stop")
-    assert type(scatter_of(X, *labels)) is MomentScatter
+    assert type(scatter_of(X, *labels)) is PrimalScatter
 
 
 def test_a_form_that_is_not_there_is_refused():

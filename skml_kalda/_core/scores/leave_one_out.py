@@ -15,8 +15,8 @@ import numpy as np
 from sklearn.utils.extmath import safe_sparse_dot
 
 from skml_kalda._core.arrays import Array
-from skml_kalda._core.scatter import MomentScatter
-from skml_kalda._core.symmetric import positive_eigenpairs
+from skml_kalda._core.scatter import PrimalScatter
+from skml_kalda._core.eigenproblem import positive_eigenpairs
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class RidgePath:
     """UᵀC, shape (r, K)."""
 
     @classmethod
-    def of(cls, scatter: MomentScatter) -> RidgePath:
+    def of(cls, scatter: PrimalScatter) -> RidgePath:
         """Decompose the scatter of rows that count once each, with labels b_i = y_i."""
         # With a ridge, rounding errors in the smallest eigenvalues make no difference.
         values, basis = positive_eigenpairs(scatter.total, eigh=np.linalg.eigh)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from skml_kalda._core.names import check_name
+from skml_kalda._core.messages import check_name
 from skml_kalda.bench.methods import ITSELF, NO_REDUCTION
 from skml_kalda.bench.reporting.published import published
 from skml_kalda.bench.running.results import Results

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.model_selection import ParameterGrid
 
-from skml_kalda._core.names import check_name
+from skml_kalda._core.messages import check_name
 from skml_kalda._core.neighbors import neighbor_counts
 from skml_kalda._core.scores.thresholds import Average, best_thresholds
 from skml_kalda.bench import settings

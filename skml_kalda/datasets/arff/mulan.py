@@ -70,7 +70,7 @@ class _LabelReader:
         if name is None:
             raise ArffError("a <label> without a name")
         if name in self.names:
-            raise ArffError(f"the label {shown(name)} is listed twice")
+            raise ArffError(f"the label {shown(name)} is format_names twice")
         self.names[name] = None
 
     def _refuse(self, *declaration: Any) -> None:

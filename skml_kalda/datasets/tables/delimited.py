@@ -13,7 +13,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from skml_kalda._core.extras import required
+from skml_kalda._core.messages import required
 from skml_kalda.datasets.errors import TableError
 from skml_kalda.datasets.files import opener
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from skml_kalda._core.extras import required
+from skml_kalda._core.messages import required
 from skml_kalda.datasets.errors import TableError
 from skml_kalda.datasets.tables.delimited import line_in_text, read_delimited
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from skml_kalda._core.names import did_you_mean
+from skml_kalda._core.messages import did_you_mean
 from skml_kalda.datasets.errors import TableError
 
 Labels = str | int | Sequence[str] | None

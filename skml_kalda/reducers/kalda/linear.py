@@ -10,13 +10,13 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from skml_kalda._core.arrays import Array
 from skml_kalda._core.labels import Weights
-from skml_kalda._core.scatter import AnyScatter
-from skml_kalda._core.streams import Results
-from skml_kalda.reducers._base import BaseReducer, Directions
-from skml_kalda.reducers._streamed import Fitted
-from skml_kalda.reducers.kalda.solve import KaLDA
+from skml_kalda._core.scatter import Scatter
+from skml_kalda.reducers.base import BaseReducer, Directions, Results, documented
+from skml_kalda.reducers.kalda.newton import Stop
+from skml_kalda.reducers.kalda.solve import closed_form, orthonormal_maximum
 
 
+@documented
 class MultiLabelKaLDA(BaseReducer):
     r"""Kernel-alignment linear discriminant analysis (kaLDA).
 
@@ -102,16 +102,10 @@ class MultiLabelKaLDA(BaseReducer):
         Number of iterations; one for the closed form.
     converged_ : bool
         Whether the solver found a stationary point.
-    classes_ : ndarray
-        Classes with at least one row: labels, or the columns of `y`, by name if it has names.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, if X had string column names.
+    {classes_and_features}
 
     See Also
     --------
-    MultiLabelKaLDACV : Chooses the shrinkage and number of components by cross-validation.
     KernelKaLDA : The same on any kernel.
     sklearn.discriminant_analysis.LinearDiscriminantAnalysis : LDA for single-label data.
 
@@ -126,8 +120,7 @@ class MultiLabelKaLDA(BaseReducer):
     For large sparse X no square array is formed. The closed form is then one linear system
     with K right-hand sides. The orthonormal problem is solved in a growing subspace;
     `n_iter_` counts the rounds. It then allows no more directions than the rank of
-    :math:`S_b`, and converges quickly only with shrinkage. See
-    :func:`skml_kalda.scatter_form`.
+    :math:`S_b`, and converges quickly only with shrinkage.
 
     References
     ----------
@@ -150,15 +143,15 @@ class MultiLabelKaLDA(BaseReducer):
     True
     """
 
-    alignment_ = Fitted[float]()
-    explained_alignment_ratio_ = Fitted[Array]()
-    objective_ = Fitted[float]()
-    upper_bound_ = Fitted[float]()
-    eigenvalues_ = Fitted[Array]()
-    shrinkage_ = Fitted[float]()
-    objective_history_ = Fitted[Array]()
-    n_iter_ = Fitted[int]()
-    converged_ = Fitted[bool]()
+    alignment_: float
+    explained_alignment_ratio_: Array
+    objective_: float
+    upper_bound_: float
+    eigenvalues_: Array
+    shrinkage_: float
+    objective_history_: Array
+    n_iter_: int
+    converged_: bool
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BaseReducer._parameter_constraints,
@@ -199,14 +192,30 @@ class MultiLabelKaLDA(BaseReducer):
         self.random_state = random_state
 
     @property
-    def _counts_rows_once(self) -> bool:
+    def _sample_weighted(self) -> bool:
         return self.weights == "rows"
 
-    def _depends_on_units(self, results: Results) -> bool:
-        return self.constraint == "orthonormal" or bool(results["shrinkage_"] > 0)
+    @property
+    def _needs_spectrum(self) -> bool:
+        return self.solver == "paper"
 
-    def _directions(self, scatter: AnyScatter) -> Directions:
-        parameters = self.get_params()
-        del parameters["weights"]
+    def _depends_on_units(self, attributes: Results) -> bool:
+        return self.constraint == "orthonormal" or bool(attributes["shrinkage_"] > 0)
+
+    def _directions(self, scatter: Scatter) -> Directions:
+        name = type(self).__name__
         default = self._reducing(scatter.label_dimensions)
-        return KaLDA("MultiLabelKaLDA", **parameters, default=default).directions(scatter)
+        if self.constraint == "none":
+            return closed_form(name, scatter, self.n_components, default, self.shrinkage)
+        return orthonormal_maximum(
+            name,
+            scatter,
+            self.n_components,
+            default,
+            self.shrinkage,
+            solver=self.solver,
+            stop=Stop(self.tol, self.max_iter),
+            tau=self.tau,
+            n_init=self.n_init,
+            random_state=self.random_state,
+        )

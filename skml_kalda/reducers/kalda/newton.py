@@ -1,4 +1,8 @@
-"""Newton's method on the Grassmannian for the kaLDA objective."""
+"""Newton's method on the Grassmannian for the kaLDA objective, and the paper's iteration.
+
+The Hessian of J along Z is −c S_t Z D − Z Λ, with the curvature c and the multiplier Λ = Gᵀ∇J, and
+terms of lower rank. `NewtonSystem` solves for it in coordinates in which these two are diagonal.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +10,11 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 import numpy as np
+from scipy import linalg
 
 from skml_kalda._core.arrays import Array
-from skml_kalda._core.orthonormal import orthonormal
-from skml_kalda.reducers.kalda.alignment import Alignment, Point
-from skml_kalda.reducers.kalda.newton_system import NewtonSystem
+from skml_kalda._core.eigenproblem import orthonormal, polar
+from skml_kalda.reducers.kalda.objective import Alignment, Point, tangent
 
 Reason = Literal["gradient", "rounding", "max_iter"]
 
@@ -20,6 +24,14 @@ _MAX_INNER = 100
 _FLATTER = 0.01
 # A step may be this many times as long as the one before it.
 _GROWTH = 2.0
+# Smallest entry of the diagonal that the preconditioner inverts. Entries are small, or negative,
+# along directions in which the other terms decide.
+_LEAST = 0.2
+# With a larger slope, relative to J, the multiplier is far from the one at the maximum: it would
+# lead to lesser maxima.
+_FAR = 0.1
+# More numbers than this are stored in single precision, unless the diagonal exceeds this limit.
+_MANY, _STEEP = 2**16, 1e3
 
 
 class Stop(NamedTuple):
@@ -118,10 +130,10 @@ def _newton_step(point: Point, flat: float, reach: float) -> tuple[Point, float]
     W, Z, complete = _newton_direction(point, flat, reach)
     length = float(np.linalg.norm(W))
     if complete:
-        ahead = point.objective.at(point.G + Z)
+        following = point.objective.at(point.G + Z)
         # The tolerance is for points very close to the maximum, where rounding hides the gain.
-        if ahead.value - point.value > 0.2 * np.vdot(point.gradient, Z) - 1e-12 * point.value:
-            return ahead, max(_GROWTH * length, reach if np.isfinite(reach) else 0.0)
+        if following.value - point.value > 0.2 * np.vdot(point.gradient, Z) - 1e-12 * point.value:
+            return following, max(_GROWTH * length, reach if np.isfinite(reach) else 0.0)
     t = _best_step(point, Z)
     # After a long step the columns are far from orthonormal.
     return point.objective.at(orthonormal(point.G + t * Z)), _GROWTH * t * length
@@ -144,22 +156,22 @@ def _newton_direction(point: Point, flat: float, reach: float) -> tuple[Array, A
     W, complete = np.zeros_like(residual), True
     for inner in range(_MAX_INNER):
         image = system.product(search)
-        bend = float(np.vdot(search, image))
-        if bend <= 0:
+        curvature_along = float(np.vdot(search, image))
+        if curvature_along <= 0:
             W, complete = search if inner == 0 else W, False
             break
-        step = slope / bend
+        step = slope / curvature_along
         W += step * search
         if np.linalg.norm(W) > reach:
             complete = False
             break
         residual -= step * image
-        ahead = system.precondition(residual)
-        slope, last = float(np.vdot(residual, ahead)), slope
+        following = system.precondition(residual)
+        slope, last = float(np.vdot(residual, following)), slope
         if slope <= enough:
             break
         search *= slope / last
-        search += ahead
+        search += following
     return W, system.lift(W), complete
 
 
@@ -198,3 +210,89 @@ def _further_start(
         return objective.random_start(best.shape[1], rng)
     rows = np.argsort(-objective.at(best).reflections())
     return reflected(best, rows[trial // 2 % len(rows)])
+
+
+class NewtonSystem:
+    """−Hessian Z = gradient at one point, for tangent Z = S_t^(-½) W T.
+
+    Large systems are in single precision, which is enough: the gradient is that of double
+    precision, so the next step corrects the errors of this one.
+
+    Parameters
+    ----------
+    point : Point
+        Where to step from.
+    """
+
+    def __init__(self, point: Point) -> None:
+        self.point = point
+        root = np.sqrt(point.objective.values)[:, None]
+        side = 1 / np.sqrt(point.curvature * point.d)
+        mu, rotation = np.linalg.eigh(side[:, None] * point.multiplier * side)
+        self._scale, self._rotation = 1 / root, rotation.T * side
+        diagonal = 1 + mu / root**2
+        large = diagonal.size > _MANY and np.abs(diagonal).max() < _STEEP
+        self._dtype = np.float32 if large else np.float64
+        self._diagonal = self._stored(diagonal)
+        near = point.slope < _FAR * point.value
+        self._inverse = 1 / np.maximum(self._diagonal, _LEAST) if near else None
+        # M and Cᵀ stacked, because one product with both and one with the transpose make up most
+        # of the cost.
+        self._products = self._stored(
+            np.concatenate([point.objective.factor, point.C.T]) * self._scale.T
+        )
+        # Tangent: W has no part along these.
+        self._normal = self._stored(orthonormal(self._scale * point.G))
+        gradient = self._stored(self._scale * (point.gradient @ self._rotation.T))
+        self.gradient = tangent(self._normal, gradient)
+        """The right-hand side, shape (r, k)."""
+
+    def _stored(self, A: Array) -> Array:
+        return A.astype(self._dtype, copy=False)
+
+    def product(self, W: Array) -> Array:
+        """Return −Hessian W, for tangent W."""
+        point, T = self.point, self._rotation
+        both = (self._products @ W) @ T
+        MZ, CZ = both[: -len(point.d)], both[-len(point.d) :]
+        along_b = 2 * np.vdot(point.MG, MZ)
+        along_norm = 2 * (point.d @ CZ.diagonal()) / point.norm_d
+        along_curvature = 2 * along_b / point.norm_d**3
+        along_curvature -= 3 * point.curvature * along_norm / point.norm_d
+        upper = (2 / point.norm_d) * (MZ - along_norm / point.norm_d * point.MG)
+        lower = -point.curvature * (CZ + CZ.T) - along_curvature * np.diag(point.d)
+        image = self._diagonal * W
+        image -= self._products.T @ self._stored(np.concatenate([upper, lower]) @ T.T)
+        return tangent(self._normal, image)
+
+    def precondition(self, R: Array) -> Array:
+        """Return W that solves the system roughly, for tangent R."""
+        return R.copy() if self._inverse is None else tangent(self._normal, self._inverse * R)
+
+    def lift(self, W: Array) -> Array:
+        """Return Z."""
+        return tangent(self.point.G, self._scale * (W @ self._rotation))
+
+
+def paper_iteration(
+    objective: Alignment, start: Array, stop: Stop, *, tau: float = 1e-3
+) -> Solution:
+    """Maximise the objective by steps of fixed length along the gradient.
+
+    The sign is corrected: the paper states a maximisation but writes a descent step. G is made
+    orthonormal after every step. Because the step length is fixed, the iterates stay at a
+    distance of about `tau` from the maximum and do not converge.
+    """
+    G = polar(start)
+    history = [objective.value(G)]
+    reason: Reason = "max_iter"
+    while len(history) <= stop.max_iter:
+        gradient = tangent(G, objective.gradient(G))
+        if linalg.norm(gradient) <= stop.tol * history[-1]:
+            reason = "gradient"
+            break
+        # ‖·‖₁ is the sum of absolute entries, as in the paper.
+        eta = tau * np.abs(G).sum() / np.abs(gradient).sum()
+        G = polar(G + eta * gradient)
+        history.append(objective.value(G))
+    return Solution(G, history[-1], np.array(history), reason)

@@ -3,32 +3,22 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, _fit_context
-from sklearn.utils import Tags, check_consistent_length
+from sklearn.base import OneToOneFeatureMixin
 from sklearn.utils._param_validation import Interval
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import check_array, check_is_fitted
 
-from skml_kalda._core.arrays import (
-    Array,
-    canonical,
-    check_columns,
-    floating,
-    in_blocks,
-    whole_checks,
-)
-from skml_kalda._core.dask import batch_of_blocks, gathered, is_dask, lazy_on_dask
-from skml_kalda._core.labels import indicator
+from skml_kalda._core.arrays import Array, check_columns, floating, is_dask
+from skml_kalda._core.labels import LabelledSamples
 from skml_kalda._core.relevance import FeatureMoments, times
-from skml_kalda._core.streams import Batch, Results, Stream
-from skml_kalda.reducers._streamed import Fitted, reducer_tags, row_weights
+from skml_kalda._core.streams import Batch
+from skml_kalda.reducers.base import Results, SupervisedTransformer, documented
 
 
-@lazy_on_dask
-class AlignmentScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+@documented
+class AlignmentScaler(OneToOneFeatureMixin, SupervisedTransformer):
     r"""Weight features by their own alignment with the labels.
 
     Every feature is divided by its standard deviation and multiplied by a power of its
@@ -55,10 +45,7 @@ class AlignmentScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Factor that each feature is multiplied by.
     classes_ : ndarray
         The classes seen: labels, or the columns of `y`, by name if it has names.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, if X had string column names.
+    {features}
 
     See Also
     --------
@@ -105,84 +92,49 @@ class AlignmentScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         "with_std": ["boolean"],
     }
 
-    relevance_ = Fitted[Array]()
-    scale_ = Fitted[Array]()
-    classes_ = Fitted[NDArray[Any]]()
-    _state: Results | Stream[Batch]
-    """The results of `fit`, or the batches of `partial_fit`."""
+    relevance_: Array
+    scale_: Array
+    _sample_weighted = True
+    _reads_blocks = True
 
     def __init__(self, power: float = 1.0, *, with_std: bool = True) -> None:
         self.power = power
         self.with_std = with_std
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Compute the factors.
+    def _fit_samples(self, samples: LabelledSamples) -> Results:
+        return self._solve_stream(self._batch_of(samples))
 
-        Parameters
-        ----------
-        X : array-like, sparse or dask of shape (n_samples, n_features)
-            The data. Sparse X is never made dense; a dask array or dask dataframe is added
-            up block by block on its cluster.
-        y : array-like, sparse or dask of shape (n_samples,) or (n_samples, n_labels)
-            Class labels, or a {0, 1} indicator matrix in any form. The columns of a data
-            frame name the labels. NaN in a matrix is an unknown label.
-        sample_weight : array-like or dask of shape (n_samples,), default=None
-            Weight of each row: a row of weight 2 counts as two rows. None means one.
-
-        Returns
-        -------
-        self : object
-            The fitted scaler.
-        """
-        self._state = self._solve(self._batch(X, y, sample_weight, reset=True))
-        return self
-
-    @_fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Add a batch of rows; after the last one the result is that of `fit` on all.
-
-        The first call after `fit` starts over.
-
-        Parameters
-        ----------
-        X : array-like, sparse or dask of shape (n_samples, n_features)
-            The rows of the batch.
-        y : array-like, sparse or dask of shape (n_samples,) or (n_samples, n_labels)
-            Their labels. Indicator matrices have the same columns in every batch; class
-            labels may be new.
-        sample_weight : array-like or dask of shape (n_samples,), default=None
-            Weight of each row: a row of weight 2 counts as two rows. None means one.
-
-        Returns
-        -------
-        self : object
-            The scaler.
-        """
-        state = vars(self).get("_state")
-        before = state.batch if isinstance(state, Stream) else None
+    def _extended(self, before: Batch | None, X: Any, y: Any, sample_weight: Any) -> Batch:
         batch = self._batch(X, y, sample_weight, reset=before is None)
-        self._state = Stream(batch if before is None else before + batch)
-        return self
+        return batch if before is None else before + batch
 
-    def transform(self, X: Any) -> Any:
-        """Multiply the features by their factors.
+    def _batch(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> Batch:
+        """Return the statistic of some samples; workers call this, too."""
+        if is_dask(X):
+            from skml_kalda._core.dask import batch_of_blocks
 
-        Parameters
-        ----------
-        X : array-like, sparse or dask of shape (n_samples, n_features)
-            The data.
+            return batch_of_blocks(self, X, y, sample_weight, reset=reset)
+        return self._batch_of(self._validate(X, y, sample_weight, reset=reset, min_samples=1))
 
-        Returns
-        -------
-        X_new : array, CSR or CSC of shape (n_samples, n_features)
-            The scaled data, sparse if X is. For dask X a lazy dask array, or a dask dataframe
-            after ``set_output(transform="pandas")``.
-        """
-        check_is_fitted(self)
-        X = validate_data(
-            self, X, accept_sparse=("csr", "csc"), dtype=[np.float64, np.float32], reset=False
-        )
+    def _batch_of(self, samples: LabelledSamples) -> Batch:
+        X, Y, weight = samples
+        with np.errstate(over="ignore", invalid="ignore"):  # checked when solved
+            moments = FeatureMoments.of(X, Y.matrix, weight)
+        return Batch(moments, Y.classes, Y.columns, floating(X.dtype))
+
+    def _solve_stream(self, stream: Batch) -> Results:
+        moments: FeatureMoments = stream.scatter.filled(len(stream.classes))
+        if not moments.weight:
+            raise ValueError("sample_weight is zero for all samples: pass some positive weights.")
+        names = getattr(self, "feature_names_in_", None)
+        check_columns(~np.isfinite(moments.squares), "large", names)
+        return {
+            "relevance_": moments.relevance(),
+            "scale_": moments.scale(self.power, with_std=self.with_std),
+            "classes_": stream.classes,
+        }
+
+    def _project(self, X: Any) -> Any:
         return times(X, self.scale_)
 
     def inverse_transform(self, X: Any) -> Any:
@@ -206,44 +158,3 @@ class AlignmentScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
                 f"{self.n_features_in_}: pass what transform returned."
             )
         return times(X, 1 / self.scale_)
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return "_state" in vars(self)
-
-    def __sklearn_tags__(self) -> Tags:
-        return reducer_tags(super().__sklearn_tags__())
-
-    def _batch(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> Batch:
-        if is_dask(X):
-            return batch_of_blocks(self, X, y, sample_weight, reset=reset)
-        Y = indicator(gathered(y), allow_unknown=True)
-        checks = whole_checks(in_blocks(X))
-        with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn adds up all values
-            X = validate_data(self, X, accept_sparse="csr", reset=reset, **checks)
-        X = canonical(X)
-        check_consistent_length(X, Y.matrix)
-        if sample_weight is not None:
-            sample_weight = np.asarray(gathered(sample_weight))
-        weight = row_weights(sample_weight, X, batch=True)
-        with np.errstate(over="ignore", invalid="ignore"):  # checked when solved
-            moments = FeatureMoments.of(X, Y.with_unknown(), weight)
-        return Batch(moments, Y.classes, Y.columns, floating(X.dtype))
-
-    def _needs_all_rows(self) -> None:
-        """Blocks of dask data can be added up."""
-
-    def _results(self) -> Results:
-        state = self._state
-        return state.results(self._solve) if isinstance(state, Stream) else state
-
-    def _solve(self, batch: Batch) -> Results:
-        moments: FeatureMoments = batch.scatter.filled(len(batch.classes))
-        if not moments.weight:
-            raise ValueError("sample_weight is zero for all rows: pass some positive weights.")
-        names = getattr(self, "feature_names_in_", None)
-        check_columns(~np.isfinite(moments.squares), "large", names)
-        return {
-            "relevance_": moments.relevance(),
-            "scale_": moments.scale(self.power, with_std=self.with_std),
-            "classes_": batch.classes,
-        }

@@ -213,7 +213,7 @@ BOMB = '<!DOCTYPE x [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;">]><labels><label nam
         ("<labels>\n<label/></labels>", "line 2: a <label> without a name"),
         ("<labels></labels>", "no <label name="),
         ("<html><label name='y'/></html>", "<html> is out of place"),
-        ("<labels><label name='y'/><label name='y'/></labels>", "'y' is listed twice"),
+        ("<labels><label name='y'/><label name='y'/></labels>", "'y' is format_names twice"),
         ("<labels><label name='z'/></labels>", "names 'z', and the file has no such attribute"),
         ("", "not well-formed XML"),
         ("\x00\x01", "not well-formed XML"),

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import linalg
 
-from skml_kalda._core.orthonormal import diagonal_basis, orthonormal, polar, tangent, with_signs
-from skml_kalda.reducers.kalda.alignment import Alignment
+from skml_kalda._core.eigenproblem import diagonal_basis, orthonormal, polar, tangent, with_signs
+from skml_kalda.reducers.kalda.objective import Alignment
 
 
 def problem(r=9, K=4, seed=0):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import linalg
 
-from skml_kalda._core.orthonormal import polar, tangent
+from skml_kalda._core.eigenproblem import polar, tangent
 from skml_kalda.reducers.kalda import newton, newton_system
 from skml_kalda.reducers.kalda.newton import Stop, maximize
 from skml_kalda.reducers.kalda.newton_system import NewtonSystem

@@ -5,7 +5,7 @@ import pytest
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from skml_kalda._core.labels import indicator, omega_weighted
-from skml_kalda._core.scatter import MomentScatter
+from skml_kalda._core.scatter import PrimalScatter
 from tests.classic import MultiLabelKaLDA
 from tests.conftest import made, standardized
 
@@ -27,7 +27,7 @@ def label_kernel(Y):
 
 def scatter_alignment(X, Y):
     """c · Tr S_b / √Tr S_t², with c from the label kernel."""
-    scatter = MomentScatter.of(X, *omega_weighted(indicator(Y).matrix, np.ones(len(Y))))
+    scatter = PrimalScatter.of(X, *omega_weighted(indicator(Y).matrix, np.ones(len(Y))))
     c = 1 / np.sqrt(np.sum(label_kernel(Y) ** 2))
     return c * np.sum(scatter.between**2) / np.sqrt(np.sum(scatter.total**2))
 
@@ -92,7 +92,7 @@ def test_single_label_kalda_is_the_multi_label_one(data, constraint):
 @pytest.mark.parametrize("data", SINGLE, ids=range(3))
 def test_single_label_scatters_are_those_of_lda(data):
     X, Y = data
-    scatter = MomentScatter.of(X, *omega_weighted(indicator(Y).matrix, np.ones(len(Y))))
+    scatter = PrimalScatter.of(X, *omega_weighted(indicator(Y).matrix, np.ones(len(Y))))
     lda = LinearDiscriminantAnalysis(solver="eigen", store_covariance=True).fit(X, Y.argmax(axis=1))
     within = scatter.total - scatter.between @ scatter.between.T
     np.testing.assert_allclose(within / len(X), lda.covariance_, atol=1e-12)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from skml_kalda._core.names import check_name
+from skml_kalda._core.messages import check_name
 from skml_kalda.bench.methods import ITSELF, label
 from skml_kalda.bench.reporting.costs import draw_costs, time_ratios
 from skml_kalda.bench.reporting.drawing.gallery import draw_gallery

@@ -1,4 +1,4 @@
-"""Centred rows of sparse data, as products: the data stay sparse."""
+"""Sparse samples about their mean, as products: the data stay sparse."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import linalg, sparse
 from scipy.sparse.linalg import LinearOperator
 
 from skml_kalda._core.arrays import Array
-from skml_kalda._core.scatter.products import StoredProducts, in_fours
 
 # Multiplications in one block of a sparse product; limits its memory to a few hundred MB.
 _BLOCK = 2**24
 
 
-class CentredRows(LinearOperator):
+class CentredSamples(LinearOperator):
     """T = Ω^½ (X − 1mᵀ) for sparse X, as products with X.
 
     Parameters
@@ -31,7 +31,7 @@ class CentredRows(LinearOperator):
         What is subtracted from columns without an implicit zero before any product. By default
         their first value.
     offset : array of shape (p,), optional
-        m less the shift; by default that of these rows.
+        m less the shift; by default that of these samples.
 
     Notes
     -----
@@ -44,7 +44,7 @@ class CentredRows(LinearOperator):
         self, X: Any, weight: Array, shift: Array | None = None, offset: Array | None = None
     ) -> None:
         X = X.astype(np.float64, copy=False)
-        shift = _first_of_full_columns(X) if shift is None else shift
+        shift = _first_of_full_columns(X, weight > 0) if shift is None else shift
         self.X = shifted(X, shift)
         self.weight = weight
         self._root = np.sqrt(weight)[:, None]
@@ -52,11 +52,6 @@ class CentredRows(LinearOperator):
         self.mean = self._offset + shift
         """m, the weighted mean of X."""
         super().__init__(np.float64, X.shape)
-
-    @property
-    def stored(self) -> int:
-        """Bytes of X."""
-        return int(self.X.data.nbytes + self.X.indices.nbytes + self.X.indptr.nbytes)
 
     def _matmat(self, V: Array) -> Array:
         product: Array = self.X @ V
@@ -77,9 +72,8 @@ class CentredRows(LinearOperator):
 
     def _transpose(self) -> LinearOperator:
         # SciPy's own transpose copies its input and its output to conjugate them.
-        p, n = self.shape[::-1]
         return LinearOperator(
-            (p, n),
+            self.shape[::-1],
             matvec=self._rmatvec,
             matmat=self._rmatmat,
             rmatvec=self._matvec,
@@ -87,9 +81,13 @@ class CentredRows(LinearOperator):
             dtype=np.float64,
         )
 
-    def single(self) -> SingleRows:
-        """Return T in single precision, for products on all threads."""
-        return SingleRows(self.X, self._root, self._offset)
+    def total(self, V: Array) -> Array:
+        """Return S_t V = TᵀT V."""
+        return np.asarray(self._rmatmat(self._matmat(V)))
+
+    def single(self, scale: float) -> SingleSamples:
+        """Return T times a factor, in single precision."""
+        return SingleSamples(self.X, self._root, self._offset, scale)
 
     def cross(self, labels: Any) -> Array:
         """Return Σ w_i (x_i − m) b_iᵀ for the rows b_i of sparse `labels`, shape (p, K)."""
@@ -97,8 +95,8 @@ class CentredRows(LinearOperator):
         cross: Array = (self.X.T @ weighted).toarray()
         return cross - np.outer(self._offset, np.asarray(weighted.sum(axis=0)))
 
-    def total(self) -> Array:
-        """Return TᵀT, shape (p, p)."""
+    def total_array(self) -> Array:
+        """Return S_t = TᵀT, shape (p, p)."""
         offset, weight = self._offset, self.weight.sum()
         total = np.empty((self.shape[1], self.shape[1]))
         for columns, block in self._gram():
@@ -109,10 +107,10 @@ class CentredRows(LinearOperator):
     def _gram(self) -> Iterator[tuple[slice, Any]]:
         """Yield XᵀΩX as sparse blocks of rows, each of at most _BLOCK multiplications."""
         X, stored = self.X, np.diff(self.X.indptr)
-        # The work of one column: the stored entries of all rows that hold it.
+        # The work of one column: the stored entries of all samples that hold it.
         work = np.bincount(X.indices, np.repeat(stored, stored), X.shape[1])
         work = np.cumsum(work) // _BLOCK
-        # Copies only the values: the weighted rows share the sparsity pattern of X.
+        # Copies only the values: the weighted samples share the sparsity pattern of X.
         values = X.data * np.repeat(self.weight, stored)
         weighted = sparse.csr_array((values, X.indices, X.indptr), shape=X.shape)
         features = sparse.csr_array(X.T)
@@ -120,8 +118,8 @@ class CentredRows(LinearOperator):
         for start, stop in pairwise(edges):
             yield slice(start, stop), features[start:stop] @ weighted
 
-    def rescaled(self, units: Array) -> CentredRows:
-        """Return the rows times `units`, feature by feature."""
+    def rescaled(self, units: Array) -> CentredSamples:
+        """Return the samples times `units`, feature by feature."""
         scaled = copy(self)
         data = self.X.data * units[self.X.indices]
         scaled.X = sparse.csr_array((data, self.X.indices, self.X.indptr), shape=self.shape)
@@ -137,8 +135,8 @@ class CentredRows(LinearOperator):
         kernel *= self._root * self._root.T
         return kernel
 
-    def squared_norms(self) -> Array:
-        """Return the diagonal of TᵀT, shape (p,)."""
+    def diagonal(self) -> Array:
+        """Return the diagonal of S_t, shape (p,)."""
         return np.maximum(self.squares() - self.weight.sum() * self._offset**2, 0)
 
     def squares(self) -> Array:
@@ -148,57 +146,59 @@ class CentredRows(LinearOperator):
         return np.asarray(np.bincount(self.X.indices, squares, self.shape[1]), dtype=np.float64)
 
 
-class SingleRows:
-    """Products with T Tᵀ and TᵀT for T = Ω^½ (X − 1mᵀ), in single precision.
+class SingleSamples:
+    """Products with TᵀT and T Tᵀ in single precision, for T = Ω^½ (X − 1mᵀ) times a factor.
 
-    They are products with A = Ω^½X and Aᵀ, corrected for the mean in the vectors with n entries.
+    A = Ω^½X and Aᵀ are both stored by rows, because SciPy multiplies by a transpose column by
+    column, which takes two to four times as long. The mean is subtracted after each product.
     """
 
-    def __init__(self, X: Any, root: Array, mean: Array) -> None:
-        entries = X.data * np.repeat(root[:, 0], np.diff(X.indptr))
-        A = sparse.csr_array((entries.astype(np.float32), X.indices, X.indptr), shape=X.shape)
-        self._products = StoredProducts(A)
-        to_mean = (X @ mean)[:, None]
-        to_mean *= root
-        self._mean, self._root = mean.astype(np.float32), root.astype(np.float32)
-        self._sides = np.hstack([to_mean, root]).astype(np.float32)
-        """A m and Ω^½1."""
-        self._square = np.float32(mean @ mean)
-
-    def kernel(self, U: Array) -> Array:
-        """Return T TᵀU."""
-        products = self._products.forward(self._products.backward(in_fours(U)))
-        products = products[:, : U.shape[1]]
-        to_mean, share = self._sides.T @ U
-        products -= self._sides @ np.stack([share, to_mean - self._square * share])
-        return products
+    def __init__(self, X: Any, root: Array, mean: Array, scale: float) -> None:
+        entries = scale * X.data * np.repeat(root[:, 0], np.diff(X.indptr))
+        self._A = sparse.csr_array((entries.astype(np.float32), X.indices, X.indptr), shape=X.shape)
+        self._At = sparse.csr_array(self._A.T)
+        self._root, self._mean = root.astype(np.float32), (scale * mean).astype(np.float32)
 
     def total(self, V: Array) -> Array:
         """Return TᵀT V."""
-        padded = in_fours(V)
-        image = self._products.forward(padded)
-        image -= self._root * (self._mean @ padded)
-        # The columns of the image are orthogonal to Ω^½1, so Aᵀ needs no correction.
-        return self._products.backward(image)[:, : V.shape[1]]
+        return self._backward(self._forward(V))
+
+    def kernel(self, U: Array) -> Array:
+        """Return T TᵀU."""
+        return self._forward(self._backward(U))
+
+    def _forward(self, V: Array) -> Array:
+        product: Array = self._A @ V
+        product -= self._root * (self._mean @ V)
+        return product
+
+    def _backward(self, U: Array) -> Array:
+        product: Array = self._At @ U
+        product -= np.outer(self._mean, self._root[:, 0] @ U)
+        return product
 
 
 def weighted_mean(X: Any, weight: Array) -> Array:
-    """Return m = Σ w_i x_i / Σ w_i; zero if no row has weight."""
+    """Return m = Σ w_i x_i / Σ w_i; zero if no sample has weight."""
     total = weight.sum()
     return np.asarray(X.T @ (weight / total) if total else np.zeros(X.shape[1]), dtype=np.float64)
 
 
-def _first_of_full_columns(X: Any) -> Array:
-    """Return the first value of every column without an implicit zero, and zero for the others."""
-    full = np.bincount(X.indices, minlength=X.shape[1]) == X.shape[0]
+def _first_of_full_columns(X: Any, counts: NDArray[np.bool_]) -> Array:
+    """Return the first value of every column without an implicit zero, and zero for the others.
+
+    Only samples that count, those of positive weight, are looked at.
+    """
     shift = np.zeros(X.shape[1])
-    if full.any():
-        shift[full] = X[[0]].toarray()[0, full]
+    rows = X[np.flatnonzero(counts)] if not counts.all() else X
+    full = np.bincount(rows.indices, minlength=X.shape[1]) == rows.shape[0]
+    if rows.shape[0] and full.any():
+        shift[full] = rows[[0]].toarray()[0, full]
     return shift
 
 
 def shifted(X: Any, shift: Array) -> Any:
-    """Subtract `shift`, which is zero for columns with implicit zeros, from the rows of X."""
+    """Subtract `shift` from the stored values of X."""
     if not shift.any():
         return X
     return sparse.csr_array((X.data - shift[X.indices], X.indices, X.indptr), shape=X.shape)

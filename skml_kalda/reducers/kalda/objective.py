@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from skml_kalda._core.arrays import Array
-from skml_kalda._core.orthonormal import diagonal_basis, orthonormal, resolve_ties, tangent
+from skml_kalda._core.eigenproblem import orthonormal, resolve_ties
 
 # Generalised eigenvalues of (S_b, S_t) below this, or below this fraction of the largest, are
 # rounding. The largest is at most one if every label counts; if every row does, it may be larger.
-RANK_TOL = 1e-12
+_RANK_RTOL = 1e-12
 
 
 class Alignment:
@@ -82,10 +82,10 @@ class Alignment:
         if k == q:
             return orthonormal(axes)
         basis: Array = linalg.qr(axes)[0]
-        axes, beside = basis[:, :q], basis[:, q:]
-        scatter = beside.T @ (self.values[:, None] * beside)
+        axes, complement = basis[:, :q], basis[:, q:]
+        scatter = complement.T @ (self.values[:, None] * complement)
         _, quiet = linalg.eigh(scatter, subset_by_index=[0, k - q - 1])
-        return np.hstack([axes, beside @ quiet])
+        return np.hstack([axes, complement @ quiet])
 
     def random_start(self, k: int, rng: np.random.RandomState) -> Array:
         """Return a random orthonormal start, uniform among subspaces after whitening by S_t."""
@@ -99,7 +99,7 @@ class Alignment:
 
 
 def _live(eigenvalues: Array) -> NDArray[np.bool_]:
-    return eigenvalues > RANK_TOL * eigenvalues.max(initial=1.0)
+    return eigenvalues > _RANK_RTOL * eigenvalues.max(initial=1.0)
 
 
 class Point:
@@ -189,3 +189,20 @@ class Point:
         own = np.sum(self.objective.factor**2, axis=0) * np.sum(self.G**2, axis=1)
         changed: Array = self.trace_b - 4 * np.sum(self.A * self.G, axis=1) + 4 * own
         return changed / self.norm_d
+
+
+def tangent(G: Array, Z: Array) -> Array:
+    """Return the projection of Z on the tangent space at span(G): (I − GGᵀ) Z."""
+    return Z - G @ (G.T @ Z)
+
+
+def diagonal_basis(Y: Array, values: Array) -> tuple[Array, Array]:
+    """Return the orthonormal G of span(Y) for which Gᵀ diag(values) G = diag(d), and d.
+
+    The entries of d are descending. The columns of Y must be well conditioned: a Cholesky
+    factor of YᵀY makes them orthonormal.
+    """
+    inverse = np.linalg.inv(np.linalg.cholesky(Y.T @ Y))
+    Y = Y @ inverse.T
+    d, rotation = np.linalg.eigh(Y.T @ (values[:, None] * Y))
+    return Y @ rotation[:, ::-1], d[::-1]

@@ -1,1 +1,0 @@
-"""Kernels at landmarks: their values, the landmarks, and the features they stand for."""

@@ -1,1 +1,0 @@
-"""The problems that several reducers share, each solved in one place."""

@@ -1,1 +1,0 @@
-"""kaLDA with parameters chosen by cross-validation."""
