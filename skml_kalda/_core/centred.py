@@ -63,7 +63,8 @@ class CentredSamples(LinearOperator):
         U = self._root * U
         product: Array = self.X.T @ U
         # In place, because an outer product would need as much memory as the product itself.
-        linalg.blas.dger(-1.0, U.sum(axis=0), self._offset, a=product.T, overwrite_a=True)
+        if product.size:
+            linalg.blas.dger(-1.0, U.sum(axis=0), self._offset, a=product.T, overwrite_a=True)
         return product
 
     def _rmatvec(self, u: Array) -> Array:

@@ -54,6 +54,8 @@ class System(NamedTuple):
     scale: float = 1.0
     inverse: Array | None = None
     """Diagonal preconditioner, shape (m, 1)."""
+    measured: slice = slice(None)
+    """The rows of vectors that inner products are taken over; the others are carried along."""
 
     def double_product(self, V: Array) -> Array:
         """Return (A + γI) V."""
@@ -103,11 +105,12 @@ def solve(system: System, right: Array, tol: float, max_iter: int = MAX_ITER) ->
 
 
 def _refined(system: System, right: Array, tol: float, max_iter: int) -> tuple[Array, bool]:
-    size = _lengths(right)
+    part = system.measured
+    size = _lengths(right[part])
     W, residual, worst = np.zeros_like(right), right, 1.0
     for single in (True, False) if system.single else (False,):
         while worst > tol and max_iter > 0:
-            length = _lengths(residual)
+            length = _lengths(residual[part])
             unit = ratio(residual, np.broadcast_to(length, residual.shape))
             # Less than the tolerance, because the residual of the loop drifts from the true one.
             aim = max(0.7 * tol / worst, _SINGLE_TOL if single else 0.0)
@@ -116,7 +119,7 @@ def _refined(system: System, right: Array, tol: float, max_iter: int) -> tuple[A
             step *= length
             step += W
             after = right - system.double_product(step)
-            reached = float(np.max(ratio(_lengths(after), size), initial=0.0))
+            reached = float(np.max(ratio(_lengths(after[part]), size), initial=0.0))
             before = worst
             if reached < before:  # false, too, if it is not a number
                 W, residual, worst = step, after, reached
@@ -139,21 +142,22 @@ def _conjugate_gradients(
     inverse: Array | None = None
     if system.inverse is not None:
         inverse = (system.inverse * system.scale if single else system.inverse).astype(dtype)
+    part = system.measured
     # Sparse products take four columns at a time: twenty are faster than nineteen.
     q = right.shape[1]
     residual: Array = np.pad(right.astype(dtype), ((0, 0), (0, -q % 4)))
     W, work = np.zeros_like(residual), np.empty_like(residual)
     direction = residual.copy() if inverse is None else inverse * residual
-    size, used = dots(residual, direction), 0
-    while used < max_iter and np.any(dots(residual, residual) > tol**2):
+    size, used = dots(residual[part], direction[part]), 0
+    while used < max_iter and np.any(dots(residual[part], residual[part]) > tol**2):
         used += 1
         image = product(direction)
-        step = ratio(size, dots(direction, image))
+        step = ratio(size, dots(direction[part], image[part]))
         # In place, because allocating every vector would cost more than the products.
         W += np.multiply(step, direction, out=work)
         residual -= np.multiply(step, image, out=image)
         following: Array = residual if inverse is None else np.multiply(inverse, residual, out=work)
-        before, size = size, dots(residual, following)
+        before, size = size, dots(residual[part], following[part])
         direction *= ratio(size, before)
         direction += following
         if not np.any(step > 0):
@@ -195,6 +199,9 @@ class Blocks(Protocol):
     ) -> Blocks:
         """Return the blocks function(block, *shared), or with one argument of `each` more."""
 
+    def gather(self, function: Callable[..., Any], *shared: Any) -> list[Any]:
+        """Return function(block, *shared) for every block."""
+
     def total(
         self, function: Callable[..., Any], *shared: Any, each: Sequence[Any] | None = None
     ) -> Any:
@@ -209,6 +216,10 @@ class LocalBlock(NamedTuple):
     def keep(self, function: Any, *shared: Any, each: Any = None) -> LocalBlock:
         """Return the block function(block, *shared)."""
         return LocalBlock(self.total(function, *shared, each=each))
+
+    def gather(self, function: Any, *shared: Any) -> list[Any]:
+        """Return function(block, *shared) in a list."""
+        return [function(self.local, *shared)]
 
     def total(self, function: Any, *shared: Any, each: Any = None) -> Any:
         """Return function(block, *shared)."""
@@ -235,6 +246,14 @@ class Block(NamedTuple):
     def total(self, V: Array) -> Array:
         """Return TᵀT V."""
         return self.samples.total(V)
+
+    def image(self, V: Array) -> Array:
+        """Return T V."""
+        return np.asarray(self.samples @ V)
+
+    def pulled(self, U: Array) -> Array:
+        """Return TᵀU."""
+        return np.asarray(self.samples.T @ U)
 
     def squares(self) -> Array:
         """Return Σ w_i x_i² of each shifted column."""
@@ -281,9 +300,8 @@ class LabelCross(LinearOperator):
         return LabelCross(self.blocks, self.shape, self.scale * scale)
 
     def targets(self, L: Array) -> Array:
-        """Return E with C L = TᵀE, for samples in memory."""
-        targets: Array = self.blocks.local.targets(self.scale[:, None] * L)
-        return targets
+        """Return E with C L = TᵀE, shape (n, q)."""
+        return np.vstack(self.blocks.gather(Block.targets, self.scale[:, None] * L))
 
     def _matmat(self, L: Array) -> Array:
         product: Array = self.blocks.total(Block.cross, self.scale[:, None] * L)
@@ -308,6 +326,8 @@ class OperatorScatter(Scatter):
     """`Block`s of samples."""
     offset: Array
     """The mean of the shifted samples, shape (p,)."""
+    lengths: tuple[int, ...]
+    """Number of samples in each block."""
 
     spectrum: ClassVar[None] = None
 
@@ -336,6 +356,7 @@ class OperatorScatter(Scatter):
             gram=sparse.csr_array(labels.T @ labels.multiply(weight[:, None])),
             blocks=blocks,
             offset=offset,
+            lengths=X.lengths if remote else (len(weight),),
         )
 
     @property
@@ -384,6 +405,16 @@ class OperatorScatter(Scatter):
             result[:, columns] = self.blocks.total(Block.total, V[:, columns])
         return result
 
+    def image(self, V: Array) -> Array:
+        """Return T V, shape (n, q)."""
+        return np.vstack(self.blocks.gather(Block.image, V))
+
+    def pulled(self, U: Array) -> Array:
+        """Return TᵀU, shape (p, q)."""
+        parts = np.split(U, np.cumsum(self.lengths)[:-1])
+        pulled: Array = self.blocks.total(Block.pulled, each=parts)
+        return pulled
+
     def ridge_weights(self, L: Array, ridge: float) -> Array:
         """Return W = (S_t + γI)⁺ C L; see `Scatter`."""
         if ridge == 0 and not self.has_similar_scales:
@@ -393,10 +424,10 @@ class OperatorScatter(Scatter):
         # of their span that of each.
         dual = self._has_dual(ridge)
         right = self.cross.targets(L) if dual else np.asarray(self.cross @ L)
-        basis, R = np.linalg.qr(right)
-        left, singular, rest = linalg.svd(R, full_matrices=False)
+        _, singular, axes = linalg.svd(np.linalg.qr(right, mode="r"), full_matrices=False)
         keep = singular > RANK_RTOL * singular.max(initial=0.0)
-        basis, R = basis @ left[:, keep], singular[keep, None] * rest[keep]
+        # Combinations of the right-hand sides, which stay within the range of S_t.
+        basis = right @ (axes[keep].T / singular[keep])
         system = self._dual_system(ridge) if dual else self.system(ridge)
         # A preconditioner hides errors along quiet directions.
         share = 3 if system.inverse is None else 10
@@ -404,28 +435,22 @@ class OperatorScatter(Scatter):
         if not converged:
             warn_not_converged()
         # Tᵀ(T Tᵀ + γI)⁻¹ E: vectors of n entries instead of p.
-        return np.asarray((self.blocks.local.samples.T @ W if dual else W) @ R)
+        W = self.blocks.local.samples.T @ W if dual else W
+        return np.asarray(W @ (singular[keep, None] * axes[keep]))
 
     def _has_dual(self, ridge: float) -> bool:
         # With blocks on workers T TᵀU would take two rounds, and n numbers of U that travel.
         return ridge > 0 and self.n_samples < self.n_features and self.blocks.local is not None
 
-    def system(self, ridge: float, *, within_range: bool = False) -> System:
+    def system(self, ridge: float) -> System:
         """Return the matrix S_t + γI.
 
         With γ > 0 and n ≥ p the diagonal is the preconditioner. Otherwise there is none, because
         only plain conjugate gradients stay in the range of S_t. Without a ridge they converge to
         the solution of least norm. With fewer samples than features they never meet the eigenvalue
         γ outside the range, which would cost more iterations than the diagonal saves.
-
-        Parameters
-        ----------
-        ridge : float
-            γ ≥ 0.
-        within_range : bool, default=False
-            Whether solutions must stay in the range of S_t, which takes double precision.
         """
-        if ridge == 0 or within_range:
+        if ridge == 0:  # single precision would leave the range of S_t
             return System(self.matmul, ridge)
         regular = self.n_samples >= self.n_features
         inverse = 1 / (self.diagonal + ridge)[:, None] if regular else None
@@ -587,7 +612,13 @@ class OperatorScatter(Scatter):
         return dots(G, self.matmul(G))
 
 
-def extension(V: Array, BV: Array, Z: Array, product: Product | None = None) -> tuple[Array, Array]:
+def extension(
+    V: Array,
+    BV: Array,
+    Z: Array,
+    product: Product | None = None,
+    measured: slice = slice(None),
+) -> tuple[Array, Array]:
     """Return a B-orthonormal basis of what the columns of Z add to span(V), and B times it.
 
     Columns that add no more than rounding errors are dropped.
@@ -600,13 +631,15 @@ def extension(V: Array, BV: Array, Z: Array, product: Product | None = None) -> 
         The columns.
     product : callable, optional
         V -> B V; by default B = I.
+    measured : slice, optional
+        The rows that inner products are taken over: see `System`.
     """
-    length = _lengths(Z)
+    length = _lengths(Z[measured])
     for _ in range(2):  # once leaves rounding errors
-        Z = Z - V @ (BV.T @ Z)
-    Z = Z[:, _lengths(Z) > _NEW * length]
+        Z = Z - V @ (BV[measured].T @ Z[measured])
+    Z = Z[:, _lengths(Z[measured]) > _NEW * length]
     BZ = Z if product is None else product(Z)
-    gram = Z.T @ BZ
+    gram = Z[measured].T @ BZ[measured]
     scale = 1 / np.sqrt(gram.diagonal())
     values, axes = positive_eigenpairs(scale[:, None] * (gram + gram.T) / 2 * scale, _NEW**2)
     T = scale[:, None] * axes / np.sqrt(values)

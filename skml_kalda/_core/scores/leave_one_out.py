@@ -15,8 +15,8 @@ import numpy as np
 from sklearn.utils.extmath import safe_sparse_dot
 
 from skml_kalda._core.arrays import Array
-from skml_kalda._core.scatter import PrimalScatter
 from skml_kalda._core.eigenproblem import positive_eigenpairs
+from skml_kalda._core.scatter import PrimalScatter
 
 
 @dataclass(frozen=True)

@@ -95,7 +95,6 @@ class AlignmentScaler(OneToOneFeatureMixin, SupervisedTransformer):
     relevance_: Array
     scale_: Array
     _sample_weighted = True
-    _reads_blocks = True
 
     def __init__(self, power: float = 1.0, *, with_std: bool = True) -> None:
         self.power = power

@@ -15,13 +15,13 @@ from scipy import linalg
 
 from skml_kalda._core.arrays import Array, dots
 from skml_kalda._core.eigenproblem import orthonormal, positive_eigenpairs
-from skml_kalda._core.operator import MAX_ITER, OperatorScatter, extension, solve
+from skml_kalda._core.operator import MAX_ITER, OperatorScatter, System, extension, solve
 from skml_kalda.reducers.kalda.newton import Reason, Solution, Stop, maximize, stalled
 from skml_kalda.reducers.kalda.objective import Alignment
 from skml_kalda.reducers.kalda.solve import Maximum
 
 # New columns need only roughly the right direction.
-_ROUGH, _MAX_PRODUCTS = 0.5, 200
+_ROUGH, _MAX_PRODUCTS = 0.3, 200
 # The subspace holds this many columns for each direction.
 _WIDTH = 4
 _MAX_ROUNDS = 100
@@ -29,15 +29,50 @@ _MAX_ROUNDS = 100
 _PATIENCE = 4
 
 
+class Vectors:
+    """Vectors v = Tᵀu of the range of S_t = TᵀT, as arrays that hold v above u.
+
+    J would grow without meaning along directions in which the training data do not vary, and
+    rounding errors lead there. Tᵀu cannot leave the range, so u is carried along with v. Inner
+    products are those of v.
+    """
+
+    def __init__(self, scatter: OperatorScatter, shrinkage: float) -> None:
+        self.scatter = scatter
+        self.rest, self.floor = 1 - shrinkage, shrinkage * scatter.mean_eigenvalue
+        self.inner, self.dual = slice(scatter.n_features), slice(scatter.n_features, None)
+
+    def of(self, U: Array) -> Array:
+        """Return the vectors TᵀU."""
+        return np.vstack([self.scatter.pulled(U), U])
+
+    def product(self, Z: Array) -> Array:
+        """Return S Z, for S = (1 − a) S_t + a Tr(S_t)/p I."""
+        image = self.rest * self.scatter.image(Z[self.inner])
+        return self.of(image + self.floor * Z[self.dual])
+
+    def solve(self, R: Array, tol: float, max_iter: int = MAX_ITER) -> Array:
+        """Return Z with S Z = R."""
+        if self.rest == 0:
+            return R / self.floor
+        system = System(self.product, 0.0, measured=self.inner)
+        return solve(system, R, tol, max_iter)[0]
+
+    def extension(self, V: Array, Z: Array) -> Array:
+        """Return an orthonormal basis of what Z adds to the span of the orthonormal V."""
+        added, _ = extension(V, V, Z, measured=self.inner)
+        return self.of(added[self.dual])
+
+
 def lda_axes(scatter: OperatorScatter, shrinkage: float) -> Array:
-    """Return an orthonormal basis of S⁻¹ range(S_b), for S = (1 − a) S_t + a Tr(S_t)/p I."""
+    """Return an orthonormal basis of S⁻¹ range(S_b), as `Vectors`."""
+    vectors = Vectors(scatter, shrinkage)
     L = scatter.varying_side(scatter.label_scale)
-    floor = shrinkage * scatter.mean_eigenvalue
     # What the axes lack is found in the first rounds.
-    tol = max(scatter.tol, 1e-3) if shrinkage > 0 else scatter.tol / 4
-    W = _solved(scatter, np.asarray(scatter.cross @ L), 1 - shrinkage, floor, tol, MAX_ITER)
-    values, Q = positive_eigenpairs(L.T @ np.asarray(scatter.cross.T @ W), 1e-11)
-    return orthonormal(W @ (Q / np.sqrt(values)))
+    W = vectors.solve(vectors.of(scatter.cross.targets(L)), min(30 * scatter.tol, 1e-2))
+    values, Q = positive_eigenpairs(L.T @ np.asarray(scatter.cross.T @ W[vectors.inner]), 1e-11)
+    W = W @ (Q / np.sqrt(values))
+    return vectors.extension(W[:, :0], W)
 
 
 def maximum_in_subspaces(
@@ -54,19 +89,20 @@ def maximum_in_subspaces(
     scatter : OperatorScatter
         S_t and S_b.
     shrinkage : float
-        a.
-    axes : array of shape (p, m)
-        Orthonormal basis of the axes of LDA.
+        a > 0.
+    axes : array of shape (p + n, m)
+        Orthonormal basis of the axes of LDA, from `lda_axes`.
     stop : Stop
-        Stop when √⟨g, W⁻¹g⟩ ≤ tol·√J / 4, with g the gradient in the space of the data and W
+        Stop when √⟨g, W⁻¹g⟩ ≤ tol·√J / 10, with g the gradient in the space of the data and W
         the preconditioner, or after max_iter rounds.
     first : callable
         Solves the problem in the span of the axes.
     """
-    F, rest, floor = scatter.between, 1 - shrinkage, shrinkage * scatter.mean_eigenvalue
-    V, SV = axes, scatter.matmul(axes)
-    FV = np.asarray(F.T @ V)
-    objective, rotation = _restricted(V, SV, FV, rest, floor)
+    vectors = Vectors(scatter, shrinkage)
+    F, rest, floor, inner = scatter.between, vectors.rest, vectors.floor, vectors.inner
+    V, image = axes, scatter.image(axes[inner])
+    FV = np.asarray(F.T @ V[inner])
+    objective, rotation = _restricted(image, FV, rest, floor)
     eigenvalues = objective.eigenvalues
     solution = first(objective)
     history, slopes = [solution.value], [np.inf] * _PATIENCE
@@ -74,59 +110,48 @@ def maximum_in_subspaces(
     last = rotation @ solution.point
     while True:
         point = rotation @ solution.point
-        G, SG, FG = V @ point, SV @ point, FV @ point
-        d = rest * dots(G, SG) + floor  # diagonal of GᵀSG
+        G, TG, FG = V @ point, image @ point, FV @ point
+        d = rest * dots(TG, TG) + floor  # diagonal of GᵀSG
         norm = linalg.norm(d)
         curvature = 2 * np.vdot(FG, FG) / norm**3 * d
-        gradient = np.asarray(F @ ((2 / norm) * FG)) - curvature * (rest * SG + floor * G)
-        gradient -= G @ (G.T @ gradient)
-        gradient /= curvature
-        Z = _solved(scatter, gradient, rest, floor, _ROUGH, _MAX_PRODUCTS)
-        slopes.append(float(np.sum(curvature * dots(gradient, Z))))
+        gradient = F.targets((2 / norm) * FG)
+        gradient -= curvature * (rest * TG + floor * G[vectors.dual])
+        gradient = vectors.of(gradient / curvature)
+        gradient -= G @ (G[inner].T @ gradient[inner])
+        Z = vectors.solve(gradient, _ROUGH, _MAX_PRODUCTS)
+        slopes.append(float(np.sum(curvature * dots(gradient[inner], Z[inner]))))
         reason = _reason_to_stop(slopes, solution.value, len(history), stop)
         if reason is not None:
             break
         if V.shape[1] + k > max(_WIDTH * k, axes.shape[1]):
             steps = last - point @ (point.T @ last)
             kept = orthonormal(np.hstack([point, np.linalg.svd(steps, full_matrices=False)[0]]))
-            V, SV, FV = V @ kept, SV @ kept, FV @ kept
+            V, image, FV = V @ kept, image @ kept, FV @ kept
             point = kept.T @ point
-        Z, _ = extension(V, V, Z)
-        V, SV = np.hstack([V, Z]), np.hstack([SV, scatter.matmul(Z)])
-        FV = np.hstack([FV, np.asarray(F.T @ Z)])
+        Z = vectors.extension(V, Z)
+        if not Z.shape[1]:
+            reason = "rounding"
+            break
+        V, image = np.hstack([V, Z]), np.hstack([image, scatter.image(Z[inner])])
+        FV = np.hstack([FV, np.asarray(F.T @ Z[inner])])
         last = np.pad(point, ((0, Z.shape[1]), (0, 0)))
-        objective, rotation = _restricted(V, SV, FV, rest, floor)
+        objective, rotation = _restricted(image, FV, rest, floor)
         solution = maximize(objective, rotation.T @ last, stop._replace(tol=stop.tol / 10))
         history.append(solution.value)
     found = Solution(solution.point, solution.value, np.array(history), reason)
-    variances, rotation = np.linalg.eigh(G.T @ SG)
+    variances, rotation = np.linalg.eigh(TG.T @ TG)
     rotation = rotation[:, ::-1]
-    return Maximum(G @ rotation, variances[::-1], FG @ rotation, eigenvalues, found)
+    return Maximum(G[inner] @ rotation, variances[::-1], FG @ rotation, eigenvalues, found)
 
 
-def _restricted(
-    V: Array, SV: Array, FV: Array, rest: float, floor: float
-) -> tuple[Alignment, Array]:
+def _restricted(image: Array, FV: Array, rest: float, floor: float) -> tuple[Alignment, Array]:
     """Return J on span(V), in a basis in which S_t is diagonal, and the rotation to it."""
-    total = V.T @ SV
-    values, rotation = positive_eigenpairs((total + total.T) / 2, eigh=np.linalg.eigh)
+    values, rotation = positive_eigenpairs(image.T @ image, eigh=np.linalg.eigh)
     return Alignment(rest * values + floor, FV @ rotation), rotation
 
 
-def _solved(
-    scatter: OperatorScatter, R: Array, rest: float, floor: float, tol: float, max_iter: int
-) -> Array:
-    """Solve S Z = R for S = rest S_t + floor I, within the range of S_t.
-
-    J would grow without meaning along directions in which the training data do not vary.
-    """
-    if rest == 0:
-        return R / floor
-    return solve(scatter.system(floor / rest, within_range=True), R / rest, tol, max_iter)[0]
-
-
 def _reason_to_stop(slopes: list[float], value: float, rounds: int, stop: Stop) -> Reason | None:
-    if slopes[-1] <= (stop.tol / 4) ** 2 * value:
+    if slopes[-1] <= (stop.tol / 10) ** 2 * value:
         return "gradient"
     if stalled(slopes[-1], slopes[-1 - _PATIENCE], value):
         return "rounding"
