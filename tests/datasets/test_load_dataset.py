@@ -17,8 +17,7 @@ from skml_kalda.datasets import (
     load_dataset,
     save_arff,
 )
-from skml_kalda.datasets.home import find_file
-from skml_kalda.datasets.manifest import read_manifest
+from skml_kalda.datasets.manifest import find_file, read_manifest
 
 SIZES = {"emotions": (593, 72, 6), "yeast": (2417, 103, 14), "scene": (2407, 294, 6)}
 PAPER = "emotions yeast scene msrc-mom msrc-sift barcelona caltec07 caltec20 msrc att binalpha"
@@ -135,7 +134,7 @@ def test_a_class_more_than_the_manifest_says_is_refused(tmp_path):
     [
         ("barcelona", "put barcelona.arff .* no public copy was found"),
         ("msrc", "put msrc7.arff"),
-        ("msrc-mom", "make it with: python -m skml_kalda.datasets build msrc"),
+        ("msrc-mom", "run python -m skml_kalda.datasets build msrc"),
     ],
 )
 def test_an_absent_data_set_says_how_to_get_it(tmp_path, name, advice):

@@ -4,19 +4,19 @@ import pytest
 
 from benchmarks import fuzz_arff
 from benchmarks.fuzz_seeds import ARFF, MULAN, XML
-from skml_kalda.datasets.arff import source
+from skml_kalda.datasets.arff import read
 
 
 @pytest.fixture(autouse=True)
 def usual_blocks(monkeypatch):
     """Restore the size of blocks, which the script changes."""
-    monkeypatch.setattr(source, "_SMALLEST_BLOCK", source._SMALLEST_BLOCK)
+    monkeypatch.setattr(read, "_BLOCK", read._BLOCK)
 
 
 def sound(dialect, suffix="", xml=None):
     packed = fuzz_arff.PACKERS[suffix](ARFF[dialect])
     options = {"ignore": fuzz_arff.IGNORE.get(dialect, [])}
-    return fuzz_arff.Input(packed, suffix, xml, options, block=16, batch_size=3)
+    return fuzz_arff.Input(packed, suffix, xml, options, block=16)
 
 
 @pytest.mark.filterwarnings("ignore:.*is left out")

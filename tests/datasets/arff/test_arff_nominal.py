@@ -8,8 +8,8 @@ import pytest
 from numpy.testing import assert_array_equal
 from scipy.sparse import issparse
 
-from skml_kalda.datasets import ArffError, iter_arff, load_arff
-from skml_kalda.datasets.arff import identifiers, table
+from skml_kalda.datasets import ArffError, load_arff
+from skml_kalda.datasets.arff import read
 
 NAN = np.nan
 
@@ -33,7 +33,7 @@ def loaded(path, **options):
 @pytest.fixture(params=["bulk", "row by row"])
 def way(request, monkeypatch):
     if request.param == "row by row":
-        monkeypatch.setattr(table, "_in_bulk", lambda read, block, columns: None)
+        monkeypatch.setattr(read, "_plain", lambda block: float("no"))
 
 
 @pytest.mark.usefixtures("way")
@@ -105,21 +105,12 @@ def test_an_identifier_is_left_out_with_a_warning(tmp_path, case, kind, sparse):
     cells = IDENTIFIERS[case]
     path = write(tmp_path / "r.arff", declaration(kind, cells), cells, sparse)
     known = [cell for cell in cells if cell != "?"]
-    counts = f"{len(set(known))} different values in {len(known)} rows"
+    counts = f"{len(set(known))} different values in {len(known)} samples"
     with pytest.warns(UserWarning, match=rf"r\.arff: the feature 'f' is left out .* {counts}") as w:
         names, data = loaded(path)
     assert w[0].filename == __file__
     assert names == ["a"]
     assert_array_equal(data.ravel(), np.arange(1, 31))
-
-
-def test_iter_arff_leaves_the_same_features_out(tmp_path):
-    cells = IDENTIFIERS["every row"]
-    path = write(tmp_path / "r.arff", "string", cells)
-    with pytest.warns(UserWarning, match="the feature 'f' is left out") as w:
-        batches = list(iter_arff(path, labels=-1, batch_size=7))
-    assert w[0].filename == __file__
-    assert_array_equal(np.concatenate([X for X, _ in batches]).ravel(), np.arange(1, 31))
 
 
 def test_ignore_leaves_an_identifier_out_without_a_warning(tmp_path):
@@ -155,29 +146,6 @@ def test_a_string_that_is_no_identifier_must_be_left_out_by_the_caller(tmp_path,
     path = write(tmp_path / "r.arff", "string", DESCRIPTIONS[case])
     with pytest.raises(ArffError, match=r"'f' is a string: leave it out with ignore=\['f'\]"):
         loaded(path)
-
-
-def test_the_first_rows_of_a_long_file_decide(tmp_path, monkeypatch):
-    monkeypatch.setattr(identifiers, "MOST_ROWS", 50)
-    monkeypatch.setattr("skml_kalda.datasets.arff.source._SMALLEST_BLOCK", 64)
-    cells = [f"v{i}" for i in range(100)] + ["v0"] * 900
-    with pytest.warns(UserWarning, match="is left out"):
-        assert loaded(write(tmp_path / "r.arff", "string", cells))[0] == ["a"]
-
-
-def test_only_as_many_rows_as_decide_are_read_twice(tmp_path, monkeypatch):
-    monkeypatch.setattr("skml_kalda.datasets.arff.source._SMALLEST_BLOCK", 64)
-    cells = [f"v{i % 20}" for i in range(5000)]
-    path = write(tmp_path / "r.arff", declaration("nominal", cells), cells)
-    rows = []
-    original = identifiers.Tally.add
-    monkeypatch.setattr(
-        identifiers.Tally,
-        "add",
-        lambda self, cells: (rows.append(len(cells)), original(self, cells)),
-    )
-    assert len(loaded(path)[0]) == 21
-    assert 20 < sum(rows) < 700
 
 
 def test_only_identifiers_leave_no_feature(tmp_path):

@@ -9,8 +9,7 @@ from numpy.testing import assert_array_equal
 from scipy.sparse import csr_matrix
 
 from skml_kalda.datasets import load_arff, save_arff
-from skml_kalda.datasets.arff.quoting import quote, scan_values, scan_word
-from skml_kalda.datasets.home import BUNDLED
+from skml_kalda.datasets.manifest import BUNDLED
 from tests.datasets.arff import liac_oracle
 
 SETTINGS = settings(max_examples=60, deadline=None, derandomize=True)
@@ -80,13 +79,6 @@ def test_a_label_name_that_xml_cannot_contain_is_refused(tmp_path, char):
     with pytest.raises(ValueError, match="XML cannot contain"):
         save_arff(tmp_path / "r.arff", [[1]], [[1]], target_names=[char], dialect="mulan")
     assert not any(tmp_path.iterdir())
-
-
-@given(words)
-@settings(SETTINGS, max_examples=300)
-def test_any_word_survives_quoting(word):
-    assert list(scan_values(quote(word))) == [word]
-    assert scan_word(f"{quote(word)} numeric") == (word, "numeric")
 
 
 def test_infinity_comes_back(tmp_path):
