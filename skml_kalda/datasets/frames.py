@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import csv
+import re
 import warnings
 from collections import Counter
 from pathlib import Path
@@ -58,41 +59,42 @@ class Frame:
             raise TableError(reason, path=self.path) from error
 
     def _delimited(self, pd: Any) -> Any:
-        with opener(self.path)(self.path, "rb") as stream:
-            start = stream.read(4096)
-        if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-            encodings = ["utf-16"]
-        elif b"\0" in start:
-            raise TableError("this is not a text file: save the table as CSV", path=self.path)
-        else:
-            encodings = ["utf-8-sig", "cp1252"]
-        for encoding in encodings:
-            try:
-                separator, header = self._scan(encoding)
-                break
-            except UnicodeDecodeError as error:
-                undecodable = error
-        else:
-            raise TableError(f"{undecodable}: save the file as UTF-8", path=self.path)
-        if encoding == "cp1252":
-            advice = "if names look wrong, save the file as UTF-8"
-            self.notes.append(f"not UTF-8: read as Windows-1252; {advice}")
+        encoding = self._encoding()
+        separator, header = self._scan(encoding)
         try:
             frame = pd.read_csv(
-                self.path, sep=separator, header=0, names=header, encoding=encoding,
-                index_col=False, na_values=["?"], skipinitialspace=True, low_memory=False,
+                self.path, sep=separator, header=0, names=header, index_col=False,
+                encoding=encoding, encoding_errors="replace", na_values=["?"],
+                skipinitialspace=True, low_memory=False,
             )  # fmt: skip
         except pd.errors.ParserError as error:
             raise TableError(str(error), path=self.path) from error
         self._read_numbers(frame, separator)
         return frame
 
+    def _encoding(self) -> str:
+        with opener(self.path)(self.path, "rb") as stream:
+            content = stream.read()
+        if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            return "utf-16"
+        if b"\0" in content:
+            raise TableError("this is not a text file: save the table as CSV", path=self.path)
+        try:
+            content.decode()
+        except UnicodeDecodeError:
+            advice = "if names look wrong, save the file as UTF-8"
+            self.notes.append(f"not UTF-8: read as Windows-1252; {advice}")
+            return "cp1252"
+        return "utf-8-sig"
+
     def _scan(self, encoding: str) -> tuple[str, list[str]]:
         """Return separator and column names, and note the line of every row.
 
         pandas fills up rows that are too short, and does not tell on which line a row is.
         """
-        with opener(self.path)(self.path, "rt", encoding=encoding, newline="") as stream:
+        with opener(self.path)(
+            self.path, "rt", encoding=encoding, errors="replace", newline=""
+        ) as stream:
             first = stream.readline()
             separator = max(_SEPARATORS, key=first.count)
             header = self._header(next(csv.reader([first], delimiter=separator), []))
@@ -117,7 +119,7 @@ class Frame:
         name, times = Counter(names or [""]).most_common(1)[0]
         if not names or names == ["unnamed 1"]:
             reason = "the first line is empty, but it should name the columns"
-        elif all(_is_number(name) for name in names):
+        elif all(re.fullmatch(_NUMBERS["."], name.lower()) for name in names):
             reason = "the first line should name the columns, but it has numbers"
         elif times > 1:
             reason = f"{times} columns are called {name!r}: give each a name of its own"
@@ -145,55 +147,52 @@ class Frame:
     def _error(self, reason: str, row: Any) -> TableError:
         return TableError(reason, path=self.path, line=self.lines[row] if self.lines else None)
 
-    def features(
-        self, columns: list[int], nominal: str
-    ) -> tuple[NDArray[np.float64], list[str], list[str]]:
+    def features(self, columns: list[int], nominal: str) -> tuple[Any, list[str], list[str]]:
         """Return the columns as numbers, their names, and notes on what was done to get them."""
-        from pandas.api import types
-
         arrays, names, notes = [], [], []
         for i in columns:
             name, column = self.names[i], self.frame.iloc[:, i]
-            values, categories, reason = None, [], ""
-            if column.isna().all():
-                reason = "it has no values"
-            elif types.is_bool_dtype(column) or types.is_numeric_dtype(column):
-                values = self._numbers(name, column)
-                if len(values) >= FEWEST_SAMPLES and (np.diff(values) == 1).all():
-                    reason = "it numbers the samples"
-            elif _holds_times(column):
-                reason = "it holds dates or times"
-            else:
-                self._check_words(name, column)
-                words = column.astype(str).where(column.notna())
-                categories = sorted(words.dropna().unique())
-                reason = _useless(len(categories), int(words.notna().sum()), nominal)
-            if reason:
+            if reason := self._useless(name, column, nominal):
                 notes.append(f"column {name!r} is left out because {reason}")
                 warnings.warn(f"{self.path.name}: {notes[-1]}", stacklevel=4)
-            elif values is not None:
-                arrays.append(values[:, np.newaxis])
+            elif _is_numeric(column):
+                arrays.append(column.to_numpy(np.float64, na_value=np.nan)[:, np.newaxis])
                 names.append(name)
             else:
-                shown = categories[1:] if len(categories) == 2 else categories
-                encoded = (words.to_numpy(object)[:, np.newaxis] == shown).astype(np.float64)
+                words = column.astype(str).to_numpy(object)[:, np.newaxis]
+                categories = sorted(column.dropna().astype(str).unique())
+                categories = categories[1:] if len(categories) == 2 else categories
+                encoded = (words == categories).astype(np.float64)
                 encoded[column.isna()] = np.nan
                 arrays.append(encoded)
-                names += [f"{name}={each}" for each in shown]
-                notes.append(encoding_note(name, len(shown)))
+                names += [f"{name}={each}" for each in categories]
+                notes.append(encoding_note(name, len(categories)))
         if not arrays:
             reason = "no feature is left: every column is a label or left out"
             raise TableError(reason, path=self.path)
         return np.hstack(arrays), names, notes
 
-    def _numbers(self, name: str, column: pd.Series[Any]) -> NDArray[np.float64]:
-        if np.iscomplexobj(column):
-            reason = f"column {name!r} holds complex numbers: ignore it"
-            raise TableError(reason, path=self.path)
-        values = column.to_numpy(np.float64, na_value=np.nan)
-        for row in np.flatnonzero(np.isinf(values)):
-            raise self._error(f"column {name!r}: {values[row]} is not finite", row)
-        return values
+    def _useless(self, name: str, column: pd.Series[Any], nominal: str) -> str:
+        """Return why a feature is left out, if it is; TableError if its values are wrong."""
+        known = column.dropna().astype(str)
+        n_values = known.nunique()
+        if not n_values:
+            return "it has no values"
+        if _is_numeric(column):
+            values = column.to_numpy(np.float64, na_value=np.nan)
+            for row in np.flatnonzero(np.isinf(values)):
+                raise self._error(f"column {name!r}: {values[row]} is not finite", row)
+            counts = len(values) >= FEWEST_SAMPLES and (np.diff(values) == 1).all()
+            return "it numbers the samples" if counts else ""
+        if column.dtype.kind in "mM" or known.str.fullmatch(_DATE).all():
+            return "it holds dates or times"
+        self._check_words(name, column)
+        if identifies(n_values, len(known)):
+            found = f"{n_values} different values in {len(known)} samples"
+            return f"it identifies the samples: it has {found}"
+        if nominal == "drop":
+            return "it holds words"
+        return f"it holds {n_values} different words" if n_values > MOST_CATEGORIES else ""
 
     def _check_words(self, name: str, column: pd.Series[Any]) -> None:
         """Raise an error for a column of numbers in which a few fields are words."""
@@ -237,28 +236,8 @@ class Frame:
         return values.to_numpy(np.int64)
 
 
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
-def _holds_times(column: pd.Series[Any]) -> bool:
-    if column.dtype.kind in "mM":
-        return True
-    return bool(column.dropna().astype(str).str.fullmatch(_DATE).all())
-
-
-def _useless(n_categories: int, n_known: int, nominal: str) -> str:
-    """Return why a column of words is left out, if it is."""
-    if identifies(n_categories, n_known):
-        found = f"{n_categories} different values in {n_known} samples"
-        return f"it identifies the samples: it has {found}"
-    if nominal == "drop":
-        return "it holds words"
-    return f"it holds {n_categories} different words" if n_categories > MOST_CATEGORIES else ""
+def _is_numeric(column: pd.Series[Any]) -> bool:
+    return column.dtype.kind in "biuf"
 
 
 def encoding_note(name: str, n_columns: int) -> str:

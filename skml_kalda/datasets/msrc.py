@@ -52,23 +52,7 @@ _VOID = (0, 0, 0)
 _BUILDING = "building the MSRC data sets"
 
 Image = NDArray[np.uint8]
-
-LICENCE = """\
-The MSRC v2 images belong to Microsoft. The Microsoft Research Digital Image License Agreement
-says in short:
-
-  - You may use, copy and distribute the images for non-commercial purposes only, such as
-    teaching and academic research. You may not use the images, or anything derived from them,
-    for commercial purposes. The data sets built here are derived from them.
-  - If you distribute the images or what is derived from them, you do so under a verbatim copy
-    of that agreement, and changed files must say that they were changed, and when.
-  - Microsoft may use what you derive from the images without any restriction.
-  - The images come as they are, without any warranty.
-
-The agreement itself is binding, not this summary. The download page of the images and the
-archive contain it:
-  https://www.microsoft.com/en-us/research/project/image-understanding/
-"""
+LICENCE = Path(__file__).parent / "data" / "MSRC-LICENCE.txt"
 
 
 def build_from_archive(home: Path, names: Sequence[str], *, accept_licence: bool) -> list[Path]:
@@ -93,8 +77,9 @@ def build_from_archive(home: Path, names: Sequence[str], *, accept_licence: bool
     images = home / IMAGES_FOLDER
     if absent and not images.is_dir():
         if not accept_licence:
+            terms = LICENCE.read_text("utf-8")
             raise FetchError(
-                f"the MSRC images are not here, and their licence is not accepted.\n\n{LICENCE}\n"
+                f"the MSRC images are not here, and their licence is not accepted.\n\n{terms}\n"
                 "Run this command again with --accept-licence to accept these terms and download "
                 "the images, or with the folder that contains them."
             )

@@ -38,15 +38,6 @@ def test_show_prints_the_card(capsys):
     assert "Boutell" in card
 
 
-def test_convert_packs_and_keeps_the_arrays(tmp_path):
-    out = tmp_path / "out.arff.gz"
-    assert main(["convert", str(BUNDLED / "emotions.arff.xz"), str(out)]) == 0
-    emotions, found = load_arff(BUNDLED / "emotions.arff.xz"), load_arff(out)
-    assert_array_equal(found.data, emotions.data, strict=True)
-    assert_array_equal(found.target, emotions.target, strict=True)
-    assert found.target_names == emotions.target_names
-
-
 def test_convert_takes_the_number_of_labels(tmp_path):
     save_arff(tmp_path / "in.arff", [[1.0, 0.0]], [[1]], relation="r")
     out = tmp_path / "out.arff"
@@ -77,13 +68,6 @@ def test_convert_writes_sparse_rows_missing_values_and_odd_names_as_csv(tmp_path
     found = pd.read_csv(out)
     assert list(found.columns) == ['a "b", é', "c\nd", "x", "y"]
     assert_array_equal(found, [[0, np.nan, 1, 0], [0.1, 0, 0, 1], [1e300, 3, 1, 1]])
-
-
-def test_convert_writes_classes_as_the_last_column_of_csv(tmp_path):
-    save_arff(tmp_path / "in.arff", [[1.5], [2.0]], ["sea green", "red"])
-    out = tmp_path / "out.csv"
-    assert main(["convert", str(tmp_path / "in.arff"), str(out)]) == 0
-    assert out.read_text() == "x0,class\n1.5,sea green\n2.0,red\n"
 
 
 @pytest.mark.parametrize("name", ["out.xlsx", "out.gz", "out", "out.csv.zip"])

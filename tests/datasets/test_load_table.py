@@ -181,12 +181,6 @@ def test_a_damaged_compressed_file_is_one_error(kind, suffix, tmp_path):
         assert str(caught.value).startswith(str(path))
 
 
-def test_a_folder_with_the_name_of_a_table_is_called_a_folder(tmp_path):
-    (tmp_path / "t.csv").mkdir()
-    with pytest.raises(IsADirectoryError, match=r"t\.csv is a folder: name the files in it"):
-        load_table(tmp_path / "t.csv", labels=1)
-
-
 def test_values_that_are_not_finite_and_missing_ones_are_told_for_every_kind_of_file(tmp_path):
     X, Y = made(20, 5, 3)
     X[4, 2] = np.nan

@@ -31,15 +31,15 @@ from skml_kalda.datasets.arff.layout import (
     find_layout,
     identifies,
 )
-from skml_kalda.datasets.arff.tokens import tokenize
+from skml_kalda.datasets.arff.tokens import number, tokenize
 from skml_kalda.datasets.errors import ArffError
 from skml_kalda.datasets.files import naming_damage, opener
 
 _BLOCK = 2**16
 """About as many characters are read at a time."""
 
-Cells = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
-"""Row, column and value of the cells that sparse rows list."""
+Cells = tuple[list[int], NDArray[np.int64], NDArray[np.float64]]
+"""How many cells each sparse row lists, and the column and value of each cell."""
 
 
 def load_arff(
@@ -206,6 +206,10 @@ class _Reader:
         declared = [attribute.categories or ("0", "1") for attribute in layout.attributes]
         self.allows = np.array([[digit in each for each in declared] for digit in "01"])
         """Whether 0 and 1 are declared."""
+        firsts = [attribute.categories[:1] for attribute in layout.attributes]
+        omitted = [self._cell(i, *first) if first else 0.0 for i, first in enumerate(firsts)]
+        self.omitted = np.array(omitted)
+        """What a cell left out of a sparse row stands for: zero, or the first category."""
 
     def table(self, stream: IO[str], line: int) -> Any:
         """Read the rows that follow a line: an array of cells, or `_SparseTable`."""
@@ -218,7 +222,10 @@ class _Reader:
                 blocks.append(self._block(rows, lines, line, is_sparse))
             line += len(lines)
         if is_sparse:
-            return _SparseTable.of(blocks, self)
+            n_cells, column, value = map(np.concatenate, zip(*blocks, strict=True))
+            parts = value, column, np.concatenate([[0], np.cumsum(n_cells)])
+            shape = (n_cells.size, self.n_attributes)
+            return _SparseTable(sparse.csr_matrix(parts, shape=shape).tocsc(), self.omitted)
         return np.concatenate([np.empty((0, self.n_attributes)), *blocks])
 
     def _block(self, rows: list[str], lines: list[str], line: int, is_sparse: bool) -> Any:
@@ -228,18 +235,18 @@ class _Reader:
             pass
         read = self._sparse_row if is_sparse else self._dense_row
         cells: list[Any] = []
-        for number, text in enumerate(map(str.strip, lines), line + 1):
+        for place, text in enumerate(map(str.strip, lines), line + 1):
             if text and text[0] != "%":
                 try:
                     check_line(text)
                     cells.append(read(text))
                 except ArffError as error:
-                    raise ArffError(error.reason, path=self.path, line=number) from None
+                    raise ArffError(error.reason, path=self.path, line=place) from None
         if not is_sparse:
             return np.array(cells)
-        listed = [(i, *cell) for i, row in enumerate(cells) for cell in sorted(row.items())]
-        row, column, value = np.array(listed, float).reshape(-1, 3).T
-        return len(rows), (row.astype(np.int64), column.astype(np.int64), value)
+        listed = [cell for row in cells for cell in sorted(row.items())]
+        column, value = np.array(listed, float).reshape(-1, 2).T
+        return list(map(len, cells)), column.astype(np.int64), value
 
     def _dense_bulk(self, rows: list[str]) -> NDArray[np.float64]:
         """Read rows at once; ValueError or KeyError if one needs a closer look."""
@@ -250,7 +257,7 @@ class _Reader:
         columns = np.tile(np.arange(self.n_attributes), len(rows))
         return self._values(tokens, np.arange(columns.size), columns).reshape(len(rows), -1)
 
-    def _sparse_bulk(self, rows: list[str]) -> tuple[int, Cells]:
+    def _sparse_bulk(self, rows: list[str]) -> Cells:
         """Read sparse rows at once; ValueError or KeyError if one needs a closer look."""
         if not all(row[0] == "{" and row[-1] == "}" for row in rows):
             raise ValueError("a row without braces")
@@ -260,17 +267,13 @@ class _Reader:
         if tokens.delimiters() != b" ," * sum(n_cells):
             raise ValueError("a cell that is not an index and a value")
         index, value = np.arange(2 * sum(n_cells)).reshape(-1, 2).T
-        column, row = self._columns(tokens, index), np.repeat(np.arange(len(rows)), n_cells)
-        if (np.diff(row * self.n_attributes + column) <= 0).any():
-            raise ValueError("indices out of order")
-        return len(rows), (row, column, self._values(tokens, value, column))
-
-    def _columns(self, tokens: Any, index: Any) -> NDArray[np.int64]:
         column = tokens.numbers(index)
-        pure = tokens.delimiter[index + 1] - tokens.delimiter[index] == 1
-        if not (pure & (column < self.n_attributes)).all():
-            raise ValueError("no index")
-        return column.astype(np.int64)
+        are_digits = tokens.delimiter[index + 1] - tokens.delimiter[index] == 1
+        place = np.repeat(np.arange(len(rows)), n_cells) * self.n_attributes + column
+        if not (are_digits & (column < self.n_attributes)).all() or (np.diff(place) <= 0).any():
+            raise ValueError("indices out of range or order")
+        columns = column.astype(np.int64)
+        return n_cells, columns, self._values(tokens, value, columns)
 
     def _values(self, tokens: Any, token: Any, column: Any) -> NDArray[np.float64]:
         """Return the tokens as numbers, each in the way of its column."""
@@ -326,16 +329,15 @@ class _Reader:
                 raise ArffError(f"the label {name} is missing")
             return np.nan
         try:
-            value = self.codes[i][text] if i in self.codes else _number(text)
+            value = self.codes[i][text] if i in self.codes else number(text.encode())
         except (KeyError, ValueError):
-            wrong = "a declared category of" if attribute.categories else "a number, for"
-            raise ArffError(f"{shown(text)} is not {wrong} {name}") from None
-        if not self.is_checked[i] or self.is_coded[i]:
+            value = None
+        wrong = "a declared category of" if attribute.categories else "a number, for"
+        is_free = not self.is_checked[i] or self.is_coded[i]
+        if value is not None and (is_free or (value in (0, 1) and self.allows[int(value), i])):
             return value
-        if value in (0, 1) and self.allows[int(value), i]:
-            return value
-        if attribute.categories:
-            raise ArffError(f"{shown(text)} is not a declared category of {name}")
+        if value is None or attribute.categories:
+            raise ArffError(f"{shown(text)} is not {wrong} {name}")
         raise ArffError(f"the label {name} is {value:g}, neither 0 nor 1")
 
 
@@ -345,13 +347,6 @@ def _plain(block: str) -> bytes:
     return block.replace(", ", ",").encode()
 
 
-def _number(text: str) -> float:
-    # float() also reads "1_000" and the digits of other scripts, which are not ARFF.
-    if "_" in text or not text.isascii():
-        raise ValueError
-    return float(text)
-
-
 class _SparseTable(NamedTuple):
     """The cells that sparse rows list, and what the cells they leave out stand for."""
 
@@ -359,26 +354,11 @@ class _SparseTable(NamedTuple):
     omitted: NDArray[np.float64]
     """Zero, or the number of the first category."""
 
-    @classmethod
-    def of(cls, blocks: Sequence[tuple[int, Cells]], reader: _Reader) -> _SparseTable:
-        """Join blocks of rows."""
-        sizes, parts = zip(*blocks, strict=True)
-        first = np.cumsum([0, *sizes])
-        row, column, value = map(np.concatenate, zip(*parts, strict=True))
-        row += np.repeat(first[:-1], [part[0].size for part in parts])
-        shape = (int(first[-1]), reader.n_attributes)
-        omitted = np.zeros(reader.n_attributes)
-        for i, attribute in enumerate(reader.layout.attributes):
-            if attribute.categories:
-                omitted[i] = reader._cell(i, attribute.categories[0])
-        return cls(sparse.csc_matrix((value, (row, column)), shape=shape), omitted)
-
 
 def _column(table: Any, i: int) -> NDArray[np.float64]:
     """Return the cells of one attribute."""
     if not isinstance(table, _SparseTable):
-        column: NDArray[np.float64] = table[:, i]
-        return column
+        return np.asarray(table[:, i])
     here = slice(*table.cells.indptr[i : i + 2])
     column = np.full(table.cells.shape[0], table.omitted[i])
     column[table.cells.indices[here]] = table.cells.data[here]
@@ -408,28 +388,27 @@ def _without_identifiers(layout: Layout, table: Any) -> tuple[Layout, list[str]]
 def _encoded(table: Any, attributes: Sequence[int], layout: Layout) -> Any:
     """Return the columns of these attributes: of numbers, or one for each category."""
     is_sparse = isinstance(table, _SparseTable)
-    cells = table.cells if is_sparse else table
-    special = [i for i in attributes if layout.one_hot(i) or (is_sparse and table.omitted[i])]
-    plain = [i for i in attributes if i not in set(special)]
-    part = cells[:, plain]
-    if special:
-        rank = {i: place for place, i in enumerate(attributes)}
-        columns = [_columns(table, i, layout) for i in special]
-        places = [rank[i] for i in plain]
-        for i, each in zip(special, columns, strict=True):
-            places += [rank[i]] * each.shape[1]
-        joined = (sparse.hstack if is_sparse else np.hstack)([part, *columns])
-        part = joined[:, np.argsort(places, kind="stable")]
-    if is_sparse:
-        part = part.tocsr()
-        part.eliminate_zeros()
-        part.sort_indices()
-    return part
-
-
-def _columns(table: Any, i: int, layout: Layout) -> Any:
-    column = _column(table, i)[:, np.newaxis]
-    if layout.one_hot(i):
-        hot = (column == np.arange(len(layout.attributes[i].categories))).astype(float)
-        column = np.where(np.isnan(column), np.nan, hot)
-    return sparse.csc_matrix(column) if isinstance(table, _SparseTable) else column
+    plain, others, place, other_places = [], [], [], []
+    for rank, i in enumerate(attributes):
+        if layout.one_hot(i):
+            column = _column(table, i)[:, np.newaxis]
+            hot = (column == np.arange(len(layout.attributes[i].categories))).astype(float)
+            others.append(np.where(np.isnan(column), np.nan, hot))
+        elif is_sparse and table.omitted[i]:
+            others.append(_column(table, i)[:, np.newaxis])
+        else:
+            plain.append(i)
+            place.append(rank)
+            continue
+        other_places += [rank] * others[-1].shape[1]
+    cells = (table.cells if is_sparse else table)[:, plain]
+    if others:
+        join = sparse.hstack if is_sparse else np.hstack
+        blocks = [sparse.csc_matrix(each) for each in others] if is_sparse else others
+        cells = join([cells, *blocks])[:, np.argsort(place + other_places, kind="stable")]
+    if not is_sparse:
+        return np.ascontiguousarray(cells)
+    cells = cells.tocsr()
+    cells.eliminate_zeros()
+    cells.sort_indices()
+    return cells

@@ -63,7 +63,7 @@ class Tokens(NamedTuple):
             value = (value * scale + _digits(self.text, end, fraction * plain)) / scale
         value = np.where(negative, -value, value)
         odd = np.flatnonzero(~plain)
-        value[odd] = [_number(word) for word in self.words(token[odd])]
+        value[odd] = [number(word) for word in self.words(token[odd])]
         return value
 
 
@@ -78,7 +78,8 @@ def tokenize(block: bytes, delimiters: bytes) -> Tokens:
     return Tokens(block, text, at + (_WORD - 1), kind, np.flatnonzero(is_delimiter[kind]))
 
 
-def _number(word: bytes) -> float:
+def number(word: bytes) -> float:
+    """Return a word as a number, NaN for ``?``; ValueError if it is not a number."""
     if b"_" in word:
         raise ValueError("float() reads 1_000, which is not ARFF")
     return np.nan if word.strip() == b"?" else float(word)

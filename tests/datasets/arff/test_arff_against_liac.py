@@ -1,16 +1,14 @@
 """The reader gives what liac-arff gives, on real files and on files that hypothesis makes."""
 
-import os
 import re
 import tracemalloc
-from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
-from scipy.sparse import csr_matrix, issparse
+from scipy.sparse import issparse
 
 from skml_kalda.datasets import ArffError, load_arff
 from skml_kalda.datasets.arff import read
@@ -24,9 +22,6 @@ SETTINGS = settings(
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
-SHARED = os.environ.get("SKML_KALDA_DATA")
-SHARED_FILES = sorted(Path(SHARED).rglob("*.arff*")) if SHARED else []
-LABELS = {"imdb": 28, "bibtex": -159, "tmc2007-500": -22, "msrc-mom": -23, "msrc-sift": -23}
 
 
 @pytest.mark.parametrize(("name", "n_labels"), [("emotions", 6), ("yeast", 14), ("scene", 6)])
@@ -40,41 +35,6 @@ def test_bundled_sets_equal_liac_cell_by_cell(name, n_labels):
     assert_array_equal(found.target, target, strict=True)
     names = [attribute for attribute, _ in attributes]
     assert found.feature_names + found.target_names == names
-
-
-@pytest.mark.skipif(not SHARED, reason="SKML_KALDA_DATA is not set")
-@pytest.mark.parametrize("path", SHARED_FILES, ids=lambda path: path.name)
-def test_files_of_the_data_home_equal_liac_cell_by_cell(path):
-    found = load_arff(path, labels=LABELS.get(path.name.split(".")[0]))
-    attributes, rows = liac_oracle.read(path, sparse=issparse(found.data))
-    cells = _sparse_cells(attributes, rows) if issparse(found.data) else _codes(attributes, rows)
-    names = [name for name, _ in attributes]
-    data = cells[:, [names.index(name) for name in found.feature_names]]
-    if found.target.ndim == 1:
-        target = np.array([row[-1] for row in rows])
-    else:
-        target = cells[:, [names.index(name) for name in found.target_names]]
-        target = target.toarray() if issparse(target) else target
-    if issparse(data):
-        assert (data != found.data).nnz == 0
-        assert data.shape == found.data.shape
-    else:
-        assert_array_equal(found.data, data)
-    assert_array_equal(found.target, target)
-
-
-def _codes(attributes, rows):
-    numeric = [not isinstance(kind, list) or set(kind) <= {"0", "1"} for _, kind in attributes]
-    return np.array(
-        [[float(v) if n else -1.0 for v, n in zip(row, numeric, strict=True)] for row in rows]
-    )
-
-
-def _sparse_cells(attributes, rows):
-    assert all(not isinstance(kind, list) or kind == ["0", "1"] for _, kind in attributes)
-    entries = [(i, j, float(v)) for i, row in enumerate(rows) for j, v in row.items()]
-    row, column, value = map(np.array, zip(*entries, strict=True))
-    return csr_matrix((value, (row, column)), shape=(len(rows), len(attributes)))
 
 
 @pytest.fixture(scope="module", params=[8, 2**16])

@@ -1,6 +1,5 @@
 """Nominal features: two categories make one column, many an error, identifiers are left out."""
 
-import tracemalloc
 import warnings
 
 import numpy as np
@@ -58,13 +57,6 @@ def test_two_categories_are_one_column_named_after_its_one(tmp_path, declared, o
     names, data = loaded(path)
     assert names == [f"f={one}", "a"]
     assert_array_equal(data[:, 0], [1, 0, NAN, 1])
-
-
-@pytest.mark.parametrize(("declared", "omitted"), [("{YES,NO}", 1), ("{u,v}", 0)])
-def test_of_two_categories_too_an_omitted_cell_is_the_first_one(tmp_path, declared, omitted):
-    path = write(tmp_path / "r.arff", declared, [])
-    path.write_text(path.read_text() + "{2 1}\n")
-    assert_array_equal(loaded(path)[1], [[omitted, 0]])
 
 
 @pytest.mark.parametrize("declared", ["{0,1}", "{1,0}"])
@@ -141,39 +133,6 @@ def test_a_feature_that_repeats_its_values_is_encoded(tmp_path, case, sparse):
     assert_array_equal(data[:, :-1], expected)
 
 
-@pytest.mark.parametrize("case", DESCRIPTIONS)
-def test_a_string_that_is_no_identifier_must_be_left_out_by_the_caller(tmp_path, case):
-    path = write(tmp_path / "r.arff", "string", DESCRIPTIONS[case])
-    with pytest.raises(ArffError, match=r"'f' is a string: leave it out with ignore=\['f'\]"):
-        loaded(path)
-
-
-def test_only_identifiers_leave_no_feature(tmp_path):
-    path = write(tmp_path / "r.arff", "string", IDENTIFIERS["every row"])
-    with pytest.raises(ArffError, match="no feature is left"):
-        loaded(path, ignore=["a"])
-
-
-@pytest.mark.parametrize("row", ["{},1,1\n", "{{0 {},2 1}}\n"])
-def test_too_many_categories_are_refused_in_little_memory(tmp_path, row):
-    path = write(tmp_path / "r.arff", f"{{{','.join(map(str, range(20_000)))}}}", [])
-    path.write_text(path.read_text() + row.format(7) * 1000)
-    tracemalloc.start()
-    reason = "'f' has 20000 categories, and at most 1000 are one-hot encoded: .*ignore"
-    with pytest.raises(ArffError, match=reason):
-        load_arff(path, labels=-1)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 2**25
-    assert load_arff(path, labels=-1, ignore=["f"]).data.shape == (1000, 1)
-
-
-def test_300_000_categories_are_refused(tmp_path):
-    path = write(tmp_path / "r.arff", f"{{{','.join(map(str, range(300_000)))}}}", [7] * 1000)
-    with pytest.raises(ArffError, match="'f' has 300000 categories"):
-        load_arff(path, labels=-1)
-
-
 def test_a_thousand_categories_are_encoded(tmp_path):
     cells = [f"v{i}" for i in range(1000)] * 2
     names, data = loaded(write(tmp_path / "r.arff", declaration("nominal", cells), cells))
@@ -181,14 +140,9 @@ def test_a_thousand_categories_are_encoded(tmp_path):
     assert_array_equal(data[:, :-1], np.tile(np.eye(1000), (2, 1)))
 
 
-def test_one_long_among_many_short_classes_takes_little_memory(tmp_path):
-    path = tmp_path / "r.arff"
-    classes = ",".join([*map(str, range(20_000)), "u" * 1_000_000])
-    path.write_text(
-        f"@relation r\n@attribute a real\n@attribute c {{{classes}}}\n@data\n1,5\n2,7\n"
-    )
-    tracemalloc.start()
-    assert load_arff(path).target.tolist() == ["5", "7"]
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 2**26
+def test_too_many_categories_are_refused(tmp_path):
+    path = write(tmp_path / "r.arff", f"{{{','.join(map(str, range(20_000)))}}}", ["7"] * 100)
+    reason = "'f' has 20000 categories, and at most 1000 are one-hot encoded: .*ignore"
+    with pytest.raises(ArffError, match=reason):
+        loaded(path)
+    assert loaded(path, ignore=["f"])[1].shape == (100, 1)
