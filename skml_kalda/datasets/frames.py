@@ -51,9 +51,6 @@ class Frame:
     def _parquet(self, pd: Any) -> Any:
         try:
             return pd.read_parquet(self.path)
-        except ImportError as error:
-            reason = f"reading {self.path.name} needs pyarrow: pip install pyarrow"
-            raise ImportError(reason) from error
         except (ValueError, OSError) as error:
             reason = f"this is not a Parquet file ({error})"
             raise TableError(reason, path=self.path) from error

@@ -74,7 +74,7 @@ class Manifest:
         """Return what to do if the file is absent."""
         ways = [f"python -m skml_kalda.datasets fetch {self.name}"] if self.sources else []
         ways += [self.build] if self.build else []
-        put = f"put {self.file}.arff (or .gz, .bz2, .xz) into the data home"
+        put = f"put {self.file}.arff into the data home (or .gz, .bz2, .xz)"
         return ", or ".join([*(f"run {way}" for way in ways), put])
 
 

@@ -134,9 +134,7 @@ def load_table(
             return _frame(path, labels, nominal, ignore)
         if suffix == ".npz":
             return _numbers(path, *_read_npz(path, labels))
-        if labels is not None:
-            _warn_unused(path, "each sample names its labels", labels)
-        return _numbers(path, *_read_svmlight(path))
+        return _numbers(path, *_read_svmlight(path, labels))
 
 
 def _arff(path: Path, labels: Labels, nominal: str, ignore: Sequence[str]) -> Bunch:
@@ -147,14 +145,12 @@ def _arff(path: Path, labels: Labels, nominal: str, ignore: Sequence[str]) -> Bu
         names = [attribute.name for attribute in header_of(path).attributes]
         labels = [names[i] for i in _label_columns(names, labels, path)]
     bunch, layout = read_arff(path, labels, ignore=ignore)
-    if bunch.target.ndim == 2 and bunch.target.shape[1] == 1:
-        bunch.target, bunch.target_names = _classes(bunch.target)
-    bunch.notes = []
-    for i in layout.features:
-        name, columns = layout.attributes[i].name, layout.column_names(i)
-        bunch.notes += [] if columns == [name] else [encoding_note(name, len(columns))]
-    bunch.notes += _missing_notes(bunch.data)
-    return bunch
+    target, target_names = bunch.target, bunch.target_names
+    if target.ndim == 2 and target.shape[1] == 1:
+        target, target_names = _classes(target)
+    columns = {layout.attributes[i].name: layout.column_names(i) for i in layout.features}
+    notes = [encoding_note(name, len(c)) for name, c in columns.items() if c != [name]]
+    return _bunch(bunch.data, target, bunch.feature_names, target_names, notes)
 
 
 def _frame(path: Path, labels: Labels, nominal: str, ignore: Sequence[str]) -> Bunch:
@@ -162,8 +158,8 @@ def _frame(path: Path, labels: Labels, nominal: str, ignore: Sequence[str]) -> B
     for note in table.notes:
         warnings.warn(f"{path.name}: {note}", stacklevel=3)
     chosen = _label_columns(table.names, labels, path)
-    left = [*_named_columns(table.names, ignore, path, "ignore"), *chosen]
-    others = [i for i in range(len(table.names)) if i not in set(left)]
+    left = {*_named_columns(table.names, ignore, path, "ignore"), *chosen}
+    others = [i for i in range(len(table.names)) if i not in left]
     data, feature_names, notes = table.features(others, nominal)
     target, target_names = table.labels(chosen)
     return _bunch(data, target, feature_names, target_names, [*table.notes, *notes])
@@ -180,19 +176,15 @@ def _numbers(path: Path, data: Any, target: Any, target_names: list[str]) -> Bun
 
 
 def _bunch(data: Any, target: Any, names: list[str], classes: list[str], notes: list[str]) -> Bunch:
-    notes = notes + _missing_notes(data)
+    n_missing = int(np.isnan(data.data if sparse.issparse(data) else data).sum())
+    if n_missing:
+        notes = [*notes, f"{n_missing} of {data.shape[0] * data.shape[1]} values are missing"]
     return Bunch(data=data, target=target, feature_names=names, target_names=classes, notes=notes)
 
 
-def _missing_notes(data: Any) -> list[str]:
-    """Return the note about missing values, if there are any."""
-    n_missing = int(np.isnan(data.data if sparse.issparse(data) else data).sum())
-    size = data.shape[0] * data.shape[1]
-    return [f"{n_missing} of {size} values are missing"] if n_missing else []
-
-
-def _warn_unused(path: Path, why: str, labels: Labels) -> None:
-    warnings.warn(f"{path.name}: {why}: labels={labels!r} is not used", stacklevel=4)
+def _warn_if_used(path: Path, why: str, labels: Labels) -> None:
+    if labels is not None:
+        warnings.warn(f"{path.name}: {why}: labels={labels!r} is not used", stacklevel=4)
 
 
 def parse_labels(text: str | None) -> str | int | None:
@@ -255,8 +247,7 @@ def _read_npz(path: Path, labels: Labels) -> tuple[Any, Any, list[str]]:
         raise
     except (ValueError, TypeError, KeyError, EOFError, MemoryError, zipfile.BadZipFile) as error:
         raise TableError(f"this is not an archive of plain arrays ({error})", path=path) from error
-    if labels is not None:
-        _warn_unused(path, "labels have their own array", labels)
+    _warn_if_used(path, "labels have their own array", labels)
     X = _one_of(arrays, _FEATURE_ARRAYS, "features", path)
     Y = _one_of(arrays, _LABEL_ARRAYS, "labels", path)
     if X.ndim != 2 or not _is_real(X):
@@ -314,7 +305,7 @@ def _classes(Y: Any) -> tuple[Any, list[str]]:
     return classes, sorted(set(classes))
 
 
-def _read_svmlight(path: Path) -> tuple[Any, Any, list[str]]:
+def _read_svmlight(path: Path, labels: Labels) -> tuple[Any, Any, list[str]]:
     """Return the features (CSR), the labels or the classes, and their names.
 
     Rows are "labels feature:value ...", where the labels are numbers with commas between them. In
@@ -322,6 +313,7 @@ def _read_svmlight(path: Path) -> tuple[Any, Any, list[str]]:
     features and labels, and both count from zero. Without that line, files in which every sample
     has one label have classes.
     """
+    _warn_if_used(path, "each sample names its labels", labels)
     with opener(path)(path, "rb") as stream:
         lines = stream.readlines()
     header = _XC_HEADER.fullmatch(lines[0]) if lines else None

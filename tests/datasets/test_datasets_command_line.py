@@ -28,7 +28,7 @@ def test_list_names_every_data_set(capsys):
     assert states["emotions"].endswith("emotions.arff.xz")
     assert states["bibtex"].startswith("absent: run python -m skml_kalda.datasets fetch bibtex")
     assert states["msrc-mom"].startswith("absent: run python -m skml_kalda.datasets build msrc")
-    assert "absent: put barcelona.arff (or" in states["barcelona"]
+    assert "absent: put barcelona.arff into" in states["barcelona"]
 
 
 def test_show_prints_the_card(capsys):

@@ -14,7 +14,7 @@ from xml.sax.saxutils import quoteattr
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, issparse
-from sklearn.utils import check_consistent_length
+from sklearn.utils import check_array, check_consistent_length
 
 from skml_kalda.datasets.arff.header import quote, shown
 from skml_kalda.datasets.arff.layout import MEKA_OPTION
@@ -75,40 +75,30 @@ def save_arff(
     """
     if dialect not in {"meka", "mulan"}:
         raise ValueError(f'dialect must be "meka" or "mulan", not {dialect!r}')
-    path, data = Path(path), _matrix(data)
+    path = Path(path)
+    data = check_array(
+        data, accept_sparse="csr", dtype=float, ensure_all_finite=False,
+        ensure_min_samples=0, ensure_min_features=0, input_name="data",
+    )  # fmt: skip
+    relation = arff_stem(path) if relation is None else relation
+    if MEKA_OPTION.search(relation):
+        reason = f"relation must not contain the option -C, which marks labels: {relation!r}"
+        raise ValueError(reason)
     check_consistent_length(data, target)
     labels, declared = _labels(target, target_names)
-    features = [
-        (name, "numeric") for name in _names(feature_names, data.shape[1], "x", "feature_names")
-    ]
+    names = _names(feature_names, data.shape[1], "x", "feature_names")
+    features = [(name, "numeric") for name in names]
     first = labels.ndim == 2 and dialect == "meka"
     attributes = declared + features if first else features + declared
     if len({name for name, _ in attributes}) < len(attributes):
         raise ValueError("feature_names and target_names must not share a name")
     head = [f"% {line}" for line in description.splitlines()]
-    head += [f"@relation {quote(_relation(path, relation, len(declared) if first else 0))}"]
+    head += [f"@relation {quote(f'{relation}: -C {len(declared)}' if first else relation)}"]
     head += [f"@attribute {quote(name)} {kind}" for name, kind in attributes]
-    rows = (_sparse_rows if issparse(data) else _dense_rows)(
-        data, labels.reshape(len(labels), -1), first
-    )
+    to_rows = _sparse_rows if issparse(data) else _dense_rows
+    rows = to_rows(data, labels.reshape(len(labels), -1), first)
     in_xml = labels.ndim == 2 and dialect == "mulan"
     _write(path, chain(head, ["@data"], rows), [name for name, _ in declared] if in_xml else [])
-
-
-def _matrix(data: Any) -> Any:
-    data = csr_matrix(data, dtype=float, copy=True) if issparse(data) else np.asarray(data, float)
-    if data.ndim != 2:
-        raise ValueError(f"data must have two dimensions, not {data.ndim}")
-    return data
-
-
-def _relation(path: Path, relation: str | None, n_first_labels: int) -> str:
-    """Return the name of the relation, with MEKA's option if the first attributes are labels."""
-    relation = arff_stem(path) if relation is None else relation
-    if MEKA_OPTION.search(relation):
-        reason = f"relation must not contain the option -C, which marks labels: {relation!r}"
-        raise ValueError(reason)
-    return f"{relation}: -C {n_first_labels}" if n_first_labels else relation
 
 
 def _labels(target: Any, names: Sequence[str] | None) -> tuple[NDArray[Any], list[tuple[str, str]]]:
@@ -139,7 +129,9 @@ def _dense_rows(data: NDArray[Any], labels: NDArray[Any], first: bool) -> Iterat
 
 
 def _sparse_rows(data: csr_matrix, labels: NDArray[Any], first: bool) -> Iterator[str]:
-    data.sum_duplicates()
+    if not data.has_canonical_format:
+        data = data.copy()
+        data.sum_duplicates()
     first_feature, first_label = (labels.shape[1], 0) if first else (0, data.shape[1])
     for i, label in enumerate(labels.tolist()):
         row = slice(data.indptr[i], data.indptr[i + 1])

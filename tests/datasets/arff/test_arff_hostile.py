@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from skml_kalda.datasets import ArffError, load_arff
-from skml_kalda.datasets.arff import read
 from skml_kalda.datasets.arff.layout import read_label_names
 
 HEADER = (
@@ -93,7 +92,7 @@ def test_binary_rubbish(tmp_path, seed, suffix):
         load_arff(path)
 
 
-@pytest.mark.parametrize("in_bulk", [True, False])
+@pytest.mark.parametrize("value", ["1", "'1'"])
 @pytest.mark.parametrize(
     ("row", "reason"),
     [
@@ -108,28 +107,22 @@ def test_binary_rubbish(tmp_path, seed, suffix):
         ("{2 u v}\n", "expected a comma before"),
     ],
 )
-def test_attributes_that_are_left_out_are_checked_too(tmp_path, monkeypatch, row, reason, in_bulk):
-    if not in_bulk:
-        monkeypatch.setattr(read, "_plain", lambda block: float("no"))
+def test_attributes_that_are_left_out_are_checked_too(tmp_path, row, reason, value):
     path = tmp_path / "r.arff"
-    good = "{1 2}\n" if row.startswith("{") else "1,2,u\n"
+    good = f"{{0 {value}}}\n" if row.startswith("{") else f"{value},2,u\n"
     path.write_text(HEADER.replace("{u,v}", "string") + good + row, "utf-8")
     with pytest.raises(ArffError, match=re.escape(f"line 7: {reason}")):
         load_arff(path, ignore=["c"])
 
 
-@pytest.mark.parametrize("in_bulk", [True, False])
+@pytest.mark.parametrize("value", ["1", "'1'"])
 @pytest.mark.parametrize("category", ["%x", "a b", "a{b}", "a\u2003b"])
-def test_a_category_that_needs_quotes_is_read_in_quotes_only(
-    tmp_path, monkeypatch, category, in_bulk
-):
-    if not in_bulk:
-        monkeypatch.setattr(read, "_plain", lambda block: float("no"))
+def test_a_category_that_needs_quotes_is_read_in_quotes_only(tmp_path, category, value):
     path = tmp_path / "r.arff"
     header = f"@relation r\n@attribute c {{'{category}',u,v}}\n@attribute y {{0,1}}\n@data\n"
     path.write_text(f"{header}'{category}',1\nu,0\n", "utf-8")
     assert load_arff(path, labels=["y"]).data.tolist() == [[1, 0, 0], [0, 1, 0]]
-    path.write_text(f"{header}{category},1\nu,0\n", "utf-8")
+    path.write_text(f"{header}{category},{value}\nu,0\n", "utf-8")
     if category == "%x":
         assert load_arff(path, labels=["y"]).data.tolist() == [[0, 1, 0]]
     else:

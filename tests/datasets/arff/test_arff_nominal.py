@@ -8,18 +8,17 @@ from numpy.testing import assert_array_equal
 from scipy.sparse import issparse
 
 from skml_kalda.datasets import ArffError, load_arff
-from skml_kalda.datasets.arff import read
 
 NAN = np.nan
 
 
-def write(path, declared, cells, sparse=False):
+def write(path, declared, cells, sparse=False, label="1"):
     """Write a feature `f` before a numeric one that counts the rows and a {0,1} label."""
     header = (
         f"@relation r\n@attribute f {declared}\n@attribute a real\n@attribute y {{0,1}}\n@data\n"
     )
-    row = "{{0 {},1 {},2 1}}\n" if sparse else "{},{},1\n"
-    rows = (row.format(cell, i) for i, cell in enumerate(cells, 1))
+    row = "{{0 {},1 {},2 {}}}\n" if sparse else "{},{},{}\n"
+    rows = (row.format(cell, i, label) for i, cell in enumerate(cells, 1))
     path.write_text(header + "".join(rows))
     return path
 
@@ -29,13 +28,11 @@ def loaded(path, **options):
     return found.feature_names, found.data.toarray() if issparse(found.data) else found.data
 
 
-@pytest.fixture(params=["bulk", "row by row"])
-def way(request, monkeypatch):
-    if request.param == "row by row":
-        monkeypatch.setattr(read, "_plain", lambda block: float("no"))
+# Rows with quotes are read one by one, others in bulk.
+both_ways = pytest.mark.parametrize("label", ["1", "'1'"])
 
 
-@pytest.mark.usefixtures("way")
+@both_ways
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize(
     ("declared", "one", "zero"),
@@ -52,8 +49,8 @@ def way(request, monkeypatch):
         ("{yes,maybe}", "maybe", "yes"),
     ],
 )
-def test_two_categories_are_one_column_named_after_its_one(tmp_path, declared, one, zero, sparse):
-    path = write(tmp_path / "r.arff", declared, [one, zero, "?", one], sparse)
+def test_two_categories_are_one_column(tmp_path, declared, one, zero, sparse, label):
+    path = write(tmp_path / "r.arff", declared, [one, zero, "?", one], sparse, label)
     names, data = loaded(path)
     assert names == [f"f={one}", "a"]
     assert_array_equal(data[:, 0], [1, 0, NAN, 1])
@@ -89,13 +86,13 @@ def declaration(kind, cells):
     )
 
 
-@pytest.mark.usefixtures("way")
+@both_ways
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("kind", ["string", "nominal"])
 @pytest.mark.parametrize("case", IDENTIFIERS)
-def test_an_identifier_is_left_out_with_a_warning(tmp_path, case, kind, sparse):
+def test_an_identifier_is_left_out_with_a_warning(tmp_path, case, kind, sparse, label):
     cells = IDENTIFIERS[case]
-    path = write(tmp_path / "r.arff", declaration(kind, cells), cells, sparse)
+    path = write(tmp_path / "r.arff", declaration(kind, cells), cells, sparse, label)
     known = [cell for cell in cells if cell != "?"]
     counts = f"{len(set(known))} different values in {len(known)} samples"
     with pytest.warns(UserWarning, match=rf"r\.arff: the feature 'f' is left out .* {counts}") as w:

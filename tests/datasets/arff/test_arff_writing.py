@@ -117,7 +117,7 @@ def test_a_stale_xml_is_not_taken_for_the_labels_of_a_new_file(tmp_path):
         ({"target": [[2]]}, r"labels in \{0, 1\}"),
         ({"target": [[1], [0]]}, "inconsistent numbers of samples"),
         ({"target": ["a"], "target_names": ["b"]}, "every class of target"),
-        ({"data": [1.0]}, "data must have two dimensions"),
+        ({"data": [1.0]}, "Expected 2D array, got 1D array"),
         ({"feature_names": ["a", "b"]}, "feature_names must contain 1 names"),
         ({"target_names": ["x0"]}, "must not share a name"),
         ({"dialect": "weka"}, "dialect must be"),
