@@ -1,4 +1,4 @@
-"""Load, save and download multi-label data sets."""
+"""Load, save and download multi-label datasets."""
 
 from skml_kalda.datasets.arff.read import load_arff
 from skml_kalda.datasets.arff.write import save_arff

@@ -28,22 +28,22 @@ def main(argv: Sequence[str] | None = None, prog: str = "python -m skml_kalda.da
 
 
 def _parser(prog: str) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog, description="Data sets.")
+    parser = argparse.ArgumentParser(prog, description="Datasets.")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
-    command = commands.add_parser("list", help="list the data sets and where they are")
+    command = commands.add_parser("list", help="list the datasets and where they are")
     command.set_defaults(run=_list)
 
-    command = commands.add_parser("show", help="print what is known about a data set")
+    command = commands.add_parser("show", help="print what is known about a dataset")
     command.add_argument("name", metavar="NAME")
     command.set_defaults(run=_show)
 
-    command = commands.add_parser("fetch", help="download data sets into the data home")
+    command = commands.add_parser("fetch", help="download datasets into the data home")
     command.add_argument("names", metavar="NAME", nargs="+")
     command.add_argument("--force", action="store_true", help="replace a file that has changed")
     command.set_defaults(run=_fetch)
 
-    command = commands.add_parser("build", help="build data sets from images, which takes minutes")
+    command = commands.add_parser("build", help="build datasets from images, which takes minutes")
     command.add_argument("what", choices=["msrc"])
     text = "NAME.bmp and NAME_GT.bmp files (default: the published archive, downloaded)"
     command.add_argument("images", metavar="IMAGES_DIR", nargs="?", help=text)
@@ -63,7 +63,7 @@ def _parser(prog: str) -> argparse.ArgumentParser:
 
     # The option may stand before or after the command. SUPPRESS keeps a missing one after it
     # from overwriting one before it.
-    text = "folder of data sets (default: $SKML_KALDA_DATA)"
+    text = "folder of datasets (default: $SKML_KALDA_DATA)"
     parser.add_argument("--data-home", metavar="DIR", help=text)
     for command in commands.choices.values():
         command.add_argument("--data-home", metavar="DIR", default=argparse.SUPPRESS, help=text)

@@ -1,4 +1,4 @@
-"""Load a data set by its name."""
+"""Load a dataset by its name."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from skml_kalda.datasets.msrc import IMAGES_FOLDER, build_msrc
 
 
 def list_datasets() -> list[str]:
-    """Return the names of the data sets that `load_dataset` knows.
+    """Return the names of the datasets that `load_dataset` knows.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def load_dataset(
     return_X_y: bool = False,
     as_frame: bool = False,
 ) -> Any:
-    """Load a data set from the data home, from the package, or by a download or build.
+    """Load a dataset from the data home, from the package, or by a download or build.
 
     Its size and label cardinality must agree with its manifest.
 
@@ -56,11 +56,11 @@ def load_dataset(
     name : str
         One of `list_datasets`. emotions, yeast and scene come with the package.
     split : {None, "train", "test"}, default=None
-        All samples, or the published training or test part of a bundled data set.
+        All samples, or the published training or test part of a bundled dataset.
         The parts are always read from the package, because other copies may order the samples
         differently.
     data_home : path-like, optional
-        The folder of data sets. See `get_data_home`.
+        The folder of datasets. See `get_data_home`.
     download : bool, default=True
         Whether to download the file if it is not found.
     return_X_y : bool, default=False
@@ -72,12 +72,12 @@ def load_dataset(
     -------
     Bunch or tuple
         ``data``, ``target``, ``feature_names`` and ``target_names`` as from `load_arff`, ``frame``
-        (data and target together, if `as_frame`) and ``DESCR``, a description of the data set.
+        (data and target together, if `as_frame`) and ``DESCR``, a description of the dataset.
 
     Raises
     ------
     FetchError
-        If the data set is not here and cannot be downloaded. The message says how to get it.
+        If the dataset is not here and cannot be downloaded. The message says how to get it.
     ArffError
         If the file cannot be read, or is not the one that the manifest describes.
 
@@ -125,7 +125,7 @@ def _locate(manifest: Manifest, home: Path, download: bool, split: str | None) -
 
 
 def fetch(manifest: Manifest, home: Path, *, force: bool = False) -> Path:
-    """Download the file of a data set into the data home, unless it is there and intact."""
+    """Download the file of a dataset into the data home, unless it is there and intact."""
     if not manifest.sources:
         raise _absent(manifest, home)
     target, source = home / f"{manifest.file}.arff", manifest.sources[0]
@@ -137,7 +137,7 @@ def fetch(manifest: Manifest, home: Path, *, force: bool = False) -> Path:
 
 
 def _absent(manifest: Manifest, home: Path) -> FetchError:
-    reason = f"the data set {manifest.name!r} is not here: {manifest.how_to_get()}"
+    reason = f"the dataset {manifest.name!r} is not here: {manifest.how_to_get()}"
     return FetchError(f"{reason}. Origin: {manifest.origin}", path=home / f"{manifest.file}.arff")
 
 

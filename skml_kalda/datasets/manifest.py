@@ -1,4 +1,4 @@
-"""What is known about each data set (one TOML file each), and where its file is."""
+"""What is known about each dataset (one TOML file each), and where its file is."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Remote:
 
 @dataclass(frozen=True)
 class Manifest:
-    """What is known about a data set; a field that is not known holds the word "unknown"."""
+    """What is known about a dataset; a field that is not known holds the word "unknown"."""
 
     name: str
     title: str
@@ -51,7 +51,7 @@ class Manifest:
     """The address of the file, none if no address with a known sha256 exists."""
 
     def describe(self) -> str:
-        """Return a card of the data set as text."""
+        """Return a card of the dataset as text."""
         size = f"n = {self.n}, p = {self.p}, K = {self.K}"
         size += f", published training part: the first {self.n_train}" if self.n_train else ""
         where = f"the {'first' if self.labels > 0 else 'last'} {abs(self.labels)} attributes"
@@ -79,11 +79,11 @@ class Manifest:
 
 
 def read_manifest(name: str) -> Manifest:
-    """Read the manifest of a data set."""
+    """Read the manifest of a dataset."""
     known = manifest_names()
     if name not in known:
         hint = did_you_mean(name, known)
-        raise ValueError(f"name {name!r} is not a data set{hint} (list_datasets() names them)")
+        raise ValueError(f"name {name!r} is not a dataset{hint} (list_datasets() names them)")
     text = (_folder() / f"{name}.toml").read_text("utf-8")
     # Decimals keep the digits that were published: the cardinality is checked to just these.
     fields: dict[str, Any] = tomllib.loads(text, parse_float=Decimal)
@@ -92,7 +92,7 @@ def read_manifest(name: str) -> Manifest:
 
 
 def manifest_names() -> list[str]:
-    """Return the names of the data sets that have a manifest."""
+    """Return the names of the datasets that have a manifest."""
     return sorted(path.stem for path in _folder().glob("*.toml"))
 
 
@@ -107,7 +107,7 @@ def _folder() -> Path:
 
 
 def get_data_home(data_home: str | PathLike[str] | None = None) -> Path:
-    """Return the folder of data sets. The first download creates it.
+    """Return the folder of datasets. The first download creates it.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ def _cache_folder() -> Path:
 
 
 def find_file(manifest: Manifest, home: Path) -> Path | None:
-    """Return the file of a data set, from the data home or else the package; None if absent."""
+    """Return the file of a dataset, from the data home or else the package; None if absent."""
     names = [f"{manifest.file}.arff{suffix}" for suffix in ("", *OPENERS)]
     folders = [home, home / manifest.task, BUNDLED]
     candidates = (folder / name for folder in folders for name in names)

@@ -39,7 +39,7 @@ GRID = 8
 N_WORDS = 240
 STEP, SIZE = 8, 16
 
-# The colours of the classes in the ground truth, as the index of the data set lists them. Public
+# The colours of the classes in the ground truth, as the index of the dataset lists them. Public
 # loaders agree on all of them; many leave out horse and mountain, which have few images.
 _CODES = (
     "building 800000, grass 008000, tree 808000, cow 000080, horse 800080, sheep 008080, sky "
@@ -49,14 +49,14 @@ _CODES = (
 )
 COLOURS = {name: tuple(bytes.fromhex(code)) for name, code in map(str.split, _CODES.split(","))}
 _VOID = (0, 0, 0)
-_BUILDING = "building the MSRC data sets"
+_BUILDING = "building the MSRC datasets"
 
 Image = NDArray[np.uint8]
 LICENCE = Path(__file__).parent / "data" / "MSRC-LICENCE.txt"
 
 
 def build_from_archive(home: Path, names: Sequence[str], *, accept_licence: bool) -> list[Path]:
-    """Build the data sets that are not in the data home, from the archive of the images.
+    """Build the datasets that are not in the data home, from the archive of the images.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def build_from_archive(home: Path, names: Sequence[str], *, accept_licence: bool
     Returns
     -------
     list of pathlib.Path
-        The files of the data sets.
+        The files of the datasets.
     """
     found = {name: find_file(read_manifest(name), home) for name in names}
     absent = [name for name, path in found.items() if path is None]
@@ -117,7 +117,7 @@ def build_msrc(
     folder: str | PathLike[str],
     names: Sequence[str] = ("msrc-mom", "msrc-sift"),
 ) -> list[Path]:
-    """Build the data sets from a folder that contains NAME.bmp and NAME_GT.bmp, at any depth.
+    """Build the datasets from a folder that contains NAME.bmp and NAME_GT.bmp, at any depth.
 
     Parameters
     ----------

@@ -92,13 +92,13 @@ def load_table(
     0 and 1, true and false, or yes and no. Empty fields, "?" and what pandas reads as missing are
     NaN in features; in labels they are an error. Columns of words are encoded as in `load_arff`:
     those with two words become one column, those with more a column for each word, up to 1000.
-    Left out are columns that identify the rows (words of which 90 % or more differ, or numbers that
-    count the rows), dates, and columns without values.
+    Left out are columns that identify the samples (words of which 90 % or more differ, or numbers
+    that count them), dates, and columns without values.
 
     *NumPy.* An archive of `numpy.savez` with the arrays X and Y (or data and target), or one
     matrix of `scipy.sparse.save_npz`, whose first or last columns are labels.
 
-    *svmlight.* Rows ``1,4 3:0.5 17:2``. With a first line that has the numbers of rows, features
+    *svmlight.* Rows ``1,4 3:0.5 17:2``. With a first line that has the numbers of samples, features
     and labels it is a file of the Extreme Classification Repository, where all count from zero.
 
     Examples

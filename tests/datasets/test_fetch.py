@@ -49,7 +49,7 @@ def server(tmp_path):
 
 @pytest.fixture
 def flags(server):
-    """Make the data set flags come from a page of the server."""
+    """Make the dataset flags come from a page of the server."""
     sha256 = hashlib.sha256(server.body).hexdigest()
 
     def manifest(page):

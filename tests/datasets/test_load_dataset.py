@@ -1,4 +1,4 @@
-"""Data sets by name: where they are looked for, and what is checked."""
+"""Datasets by name: where they are looked for, and what is checked."""
 
 import os
 import re
@@ -132,15 +132,15 @@ def test_a_class_more_than_the_manifest_says_is_refused(tmp_path):
     ],
 )
 def test_an_absent_data_set_says_how_to_get_it(tmp_path, name, advice):
-    with pytest.raises(FetchError, match=f"the data set '{name}' is not here: .*{advice}"):
+    with pytest.raises(FetchError, match=f"the dataset '{name}' is not here: .*{advice}"):
         load_dataset(name, data_home=tmp_path)
 
 
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        ({"name": "emotion"}, "name 'emotion' is not a data set; did you mean 'emotions'"),
-        ({"name": "../secret"}, "is not a data set"),
+        ({"name": "emotion"}, "name 'emotion' is not a dataset; did you mean 'emotions'"),
+        ({"name": "../secret"}, "is not a dataset"),
         ({"name": "emotions", "split": "both"}, 'split must be None, "train" or "test"'),
         ({"name": "bibtex", "split": "train"}, "bibtex has no published parts"),
     ],

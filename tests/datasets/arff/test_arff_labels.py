@@ -45,11 +45,6 @@ def test_xml_labels_match_by_name_in_the_order_of_the_file(toy, tmp_path, body):
     assert_array_equal(found.data, [[1, 2], [3, 4], [5, 6]])
 
 
-def test_none_takes_the_xml_beside_the_file(toy):
-    write_xml(toy.with_suffix(".xml"), '<labels><label name="tag2"/></labels>')
-    assert load_arff(toy).target_names == ["tag2"]
-
-
 def test_the_xml_beside_the_file_goes_before_the_option_of_the_relation(toy):
     toy.write_text(toy.read_text().replace("toy", "'toy: -C -1'", 1))
     assert load_arff(toy).target_names == ["tag2"]
