@@ -1,13 +1,13 @@
-"""Fuzz load_arff: a damaged file ends in an ArffError, and all ways of reading agree.
+"""Fuzz load_arff: a damaged file ends in an ArffError, and both ways of reading agree.
 
     python -m benchmarks.fuzz_arff [--inputs 500000] [--seed 0] [--jobs 1] [--out FILE] [--resume]
 
 Each input is a sound ARFF file of some dialect, with label XML beside it if the dialect has one.
 Random edits damage the ARFF file or the XML, before or after compression. The input is then read
-in bulk, row by row with the bulk path turned off, and now and then in batches, in blocks of a few
-bytes or of the usual size. Either every way ends in the same ArffError, or all return the same
-arrays. Anything else is a failure, and so is a warning from NumPy or Python. Failures are kept in
-the result with the number of the input: input K of seed S is always the same, and
+in bulk, and row by row with the bulk path turned off, in blocks of a few bytes or of the usual
+size. Either both ways end in the same ArffError, or both return the same arrays. Anything else is
+a failure, and so is a warning from NumPy or Python. Failures are kept in the result with the number
+of the input: input K of seed S is always the same, and
 `python -m benchmarks.fuzz_arff --seed S --show K` prints it.
 
 The result is written after every round, so that a long run can be watched, and continued with
@@ -38,8 +38,8 @@ import numpy as np
 from scipy.sparse import issparse
 
 from benchmarks.fuzz_seeds import ARFF, FRAGMENTS, MULAN, XML
-from skml_kalda.datasets import ArffError, iter_arff, load_arff
-from skml_kalda.datasets.arff import source, table
+from skml_kalda.datasets import ArffError, load_arff
+from skml_kalda.datasets.arff import read
 
 PACKERS = {
     "": bytes,
@@ -48,7 +48,7 @@ PACKERS = {
     ".xz": partial(lzma.compress, preset=0),
 }
 SUFFIXES = ["", "", "", "", *PACKERS]
-BLOCKS = [16, source._SMALLEST_BLOCK]
+BLOCKS = [16, read._BLOCK]
 LABELS = [*[None] * 20, 1, 2, -1, -2, 6, ["y"], ["z 1", "y"], ["a"]]
 OPTIONS = [*[{}] * 6, {"nominal": "error"}, {"sparse_labels": True}]
 IGNORE = {"string and date": ["c", "a"], "MEKA, labels last": ["c"], "CR LF, sparse": ["c"]}
@@ -67,7 +67,6 @@ class Input(NamedTuple):
     xml: bytes | None
     options: dict
     block: int
-    batch_size: int
 
 
 def make(seed, number):
@@ -86,7 +85,7 @@ def make(seed, number):
         "labels": draw.choice(LABELS),
         "ignore": IGNORE.get(dialect, []),
     }
-    return Input(arff, suffix, xml, options, draw.choice(BLOCKS), draw.choice([0, 0, 0, 1, 3]))
+    return Input(arff, suffix, xml, options, draw.choice(BLOCKS))
 
 
 def damage(text, draw):
@@ -126,10 +125,10 @@ def move_line(text, draw):
     return b"".join(lines)
 
 
-def outcome(read, path, options):
+def outcome(reader, path, options):
     """Return the arrays, or the ArffError; any other exception passes through."""
     try:
-        return [m.toarray() if issparse(m) else m for m in read(path, **options)]
+        return [m.toarray() if issparse(m) else m for m in reader(path, **options)]
     except ArffError as error:
         return error
 
@@ -140,42 +139,26 @@ def whole(path, **options):
 
 
 def row_by_row(path, **options):
-    original, table._in_bulk = table._in_bulk, lambda read, block, columns: None
+    def refuse(block):
+        raise ValueError("not in bulk")
+
+    original, read._plain = read._plain, refuse
     try:
         return whole(path, **options)
     finally:
-        table._in_bulk = original
-
-
-def in_batches(path, **options):
-    parts = list(zip(*iter_arff(path, **options), strict=True))
-    if not parts:
-        return whole(path, **{k: v for k, v in options.items() if k != "batch_size"})
-    dense = ([m.toarray() if issparse(m) else m for m in part] for part in parts)
-    return [np.concatenate(part) for part in dense]
+        read._plain = original
 
 
 def check(given, folder):
-    """Read an input in every way and return what came of it, in a few words."""
+    """Read an input in both ways and return what came of it, in a few words."""
     path, xml = folder / f"f.arff{given.suffix}", folder / "f.xml"
     path.write_bytes(given.arff)
     xml.unlink(missing_ok=True)
     if given.xml is not None:
         xml.write_bytes(given.xml)
-    source._SMALLEST_BLOCK = given.block
-    rows_reached, in_bulk = [], table._in_bulk
-    table._in_bulk = lambda *args: rows_reached.append(True) or in_bulk(*args)
-    try:
-        expected = outcome(whole, path, given.options)
-    finally:
-        table._in_bulk = in_bulk
-    # The ways differ in how they read rows: an error before any row is the same in all of them.
-    several = bool(rows_reached) or not isinstance(expected, ArffError)
-    if several:
-        compare(expected, outcome(row_by_row, path, given.options))
-    if several and given.batch_size:
-        batched = given.options | {"batch_size": given.batch_size}
-        compare(expected, outcome(in_batches, path, batched))
+    read._BLOCK = given.block
+    expected = outcome(whole, path, given.options)
+    compare(expected, outcome(row_by_row, path, given.options))
     loaded = not isinstance(expected, ArffError)
     words = "loaded" if loaded else re.sub(r"(['\"]).*\1|[0-9.]+", "…", expected.reason)[:60]
     return words if given.xml is None else f"XML: {words}"

@@ -51,6 +51,5 @@ axis.grid(color="0.92", which="both")
 plt.show()
 
 # %%
-# The error falls as fast as statistics allow. Files come in batches from `iter_arff`, arrays on
-# disk from `numpy.memmap`, which `fit` reads in blocks by itself, and data on several machines from
-# dask.
+# The error falls as fast as statistics allow. Arrays on disk come from `numpy.memmap`, which `fit`
+# reads in blocks by itself, and data on several machines from dask.

@@ -24,7 +24,7 @@ from scipy.sparse import csr_matrix, issparse
 
 from benchmarks.common import RESULTS, fastest, keep, format_names, markdown_table, memory_added, stored
 from skml_kalda.datasets import load_arff
-from skml_kalda.datasets.home import BUNDLED
+from skml_kalda.datasets.manifest import BUNDLED
 
 OPENERS = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 LABELS = {"emotions": -6, "yeast": -14, "scene": -6, "imdb": 28, "bibtex": -159}

@@ -18,7 +18,7 @@ from skml_kalda.bench.running.environment import n_cores
 from skml_kalda.bench.running.own_cards import describe_data
 from skml_kalda.bench.running.results import FILE_NAME, Results, read_results
 from skml_kalda.bench.running.runner import default_output, run
-from skml_kalda.datasets.tables.labels import parse_labels
+from skml_kalda.datasets.tables import parse_labels
 
 _DEFAULT = "quick"
 _COMMANDS = ("run", "list", "report", "compare")

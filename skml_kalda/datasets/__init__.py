@@ -1,12 +1,11 @@
-"""Load, save and download multi-label data sets."""
+"""Load, save and download multi-label datasets."""
 
 from skml_kalda.datasets.arff.read import load_arff
-from skml_kalda.datasets.arff.stream import iter_arff
 from skml_kalda.datasets.arff.write import save_arff
 from skml_kalda.datasets.errors import ArffError, DatasetError, FetchError, TableError
-from skml_kalda.datasets.home import get_data_home
 from skml_kalda.datasets.load import list_datasets, load_dataset
-from skml_kalda.datasets.tables.load import load_table
+from skml_kalda.datasets.manifest import get_data_home
+from skml_kalda.datasets.tables import load_table
 
 __all__ = [
     "ArffError",
@@ -14,7 +13,6 @@ __all__ = [
     "FetchError",
     "TableError",
     "get_data_home",
-    "iter_arff",
     "list_datasets",
     "load_arff",
     "load_dataset",

@@ -65,7 +65,7 @@ class TableError(DatasetError, ValueError):
 
 
 class FetchError(DatasetError, OSError):
-    """A data set is not here and could not be downloaded. See `DatasetError` for the parameters.
+    """A dataset is not here and could not be downloaded. See `DatasetError` for the parameters.
 
     Examples
     --------

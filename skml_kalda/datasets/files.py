@@ -1,4 +1,4 @@
-"""Files: compressed or not, replaced in one step, and their checksums."""
+"""Files: compressed or not, written in one step, downloaded, and their checksums."""
 
 from __future__ import annotations
 
@@ -8,20 +8,17 @@ import gzip
 import hashlib
 import lzma
 import os
-import sys
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
+from http.client import HTTPException
 from pathlib import Path
 from typing import IO, Any
 from uuid import uuid4
 
-from skml_kalda._core.lock import lock
+from skml_kalda.datasets.errors import DatasetError, FetchError
 
 OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
-# What reading a damaged compressed file raises. gzip and bz2 raise an OSError without a number.
-DAMAGED = (EOFError, OSError, zlib.error, lzma.LZMAError)
-_PART = ".skml-kalda-{}.part"
 
 
 def opener(path: Path) -> Callable[..., Any]:
@@ -32,6 +29,16 @@ def opener(path: Path) -> Callable[..., Any]:
 def uncompressed_name(path: Path) -> str:
     """Return the name of a file without the suffix of its compression."""
     return path.stem if path.suffix.lower() in OPENERS else path.name
+
+
+def arff_stem(path: Path) -> str:
+    """Return the name of a file without ``.arff`` and the suffix of its compression.
+
+    >>> arff_stem(Path("tmc2007-500.arff.xz"))
+    'tmc2007-500'
+    """
+    name = uncompressed_name(path)
+    return name[:-5] if name.lower().endswith(".arff") else name
 
 
 def check_is_file(path: Path) -> None:
@@ -49,83 +56,44 @@ def sha256_of(path: Path) -> str:
 
 
 @contextmanager
+def naming_damage(path: Path, error_type: type[DatasetError]) -> Iterator[None]:
+    """Raise this error in place of those of a damaged compressed file."""
+    try:
+        yield
+    except (EOFError, OSError, zlib.error, lzma.LZMAError) as error:
+        # gzip and bz2 raise an OSError without a number.
+        if getattr(error, "errno", None) is not None or path.suffix.lower() not in OPENERS:
+            raise
+        reason = f"the compressed file is damaged or cut short ({error}): copy it again"
+        raise error_type(reason, path=path) from error
+
+
+@contextmanager
 def replacing(path: Path) -> Iterator[IO[bytes]]:
-    """Open a temporary file that replaces `path` if the block succeeds; else nothing changes."""
+    """Open a temporary file that replaces `path` if the block succeeds; else nothing changes.
+
+    What is written is compressed if the name asks for it.
+    """
     if not path.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, "no such folder", str(path.parent))
-    with _new_part(path.parent) as stream:
-        part = Path(stream.name)
-        try:
-            yield stream
-            stream.flush()
-            if sys.platform == "win32":  # Windows does not rename an open file.
-                stream.close()
-            os.replace(part, path)
-        finally:
-            stream.close()
-            part.unlink(missing_ok=True)
-
-
-@contextmanager
-def replacing_compressed(path: Path) -> Iterator[IO[bytes]]:
-    """Open a file as `replacing` does, and compress what is written if the name asks for it."""
-    with replacing(path) as part:
-        if path.suffix.lower() not in OPENERS:
-            yield part
-        else:
-            with opener(path)(part, "wb") as stream:
-                yield stream
-
-
-def remove_leftovers(folder: Path) -> None:
-    """Remove the temporary files that killed processes left behind; those in use stay."""
-    for part in folder.glob(_PART.format("*")):
-        with suppress(OSError):
-            _remove_unless_in_use(part)
-
-
-@contextmanager
-def alone(folder: Path, task: str) -> Iterator[None]:
-    """Run a block that only one process may run at a time in this folder."""
-    path = folder / _PART.format(task)
-    with path.open("a+b") as stream:
-        if not _claim(stream):
-            raise BlockingIOError(f"another process is working on {task} in {folder}")
-        try:
-            yield
-        finally:
-            if sys.platform != "win32":
-                path.unlink(missing_ok=True)
-
-
-def _new_part(folder: Path) -> IO[bytes]:
-    while True:
-        stream = (folder / _PART.format(uuid4().hex)).open("x+b")
-        if _claim(stream):
-            return stream
-        stream.close()
-
-
-def _claim(stream: IO[bytes]) -> bool:
-    """Lock a new temporary file; False if another process removed it as a leftover."""
+    part = path.with_name(f".{uuid4().hex}.part")
     try:
-        lock(stream)
-    except BlockingIOError:
-        return False
-    except OSError:  # On a file system without locks no process removes the file.
-        return True
-    stream.seek(0)
-    return Path(stream.name).exists()
+        with opener(path)(part, "xb") as stream:
+            yield stream
+        os.replace(part, path)
+    finally:
+        part.unlink(missing_ok=True)
 
 
-if sys.platform == "win32":
+def download(url: str, target: Path, sha256: str | None = None) -> None:
+    """Download a file, unless it is there; a failed download changes nothing."""
+    # Slow to import, so loaded here.
+    from sklearn.datasets import fetch_file
 
-    def _remove_unless_in_use(part: Path) -> None:
-        part.unlink()  # Windows itself refuses to remove an open file.
-
-else:
-
-    def _remove_unless_in_use(part: Path) -> None:
-        with part.open("r+b") as stream:
-            lock(stream)
-            part.unlink()
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        fetch_file(url, folder=target.parent, local_filename=target.name, sha256=sha256)
+    except (OSError, HTTPException) as error:
+        advice = "check the network, and that the folder can be written (SKML_KALDA_DATA sets it)"
+        reason = f"the download from {url} failed, nothing was changed ({error}): {advice}"
+        raise FetchError(reason, path=target) from error

@@ -1,4 +1,4 @@
-"""Load a data set by its name."""
+"""Load a dataset by its name."""
 
 from __future__ import annotations
 
@@ -7,20 +7,27 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils import Bunch
 
-from skml_kalda.datasets.arff.read import Arff, as_bunch, read_arff
+from skml_kalda._core.messages import required
+from skml_kalda.datasets.arff.read import read_arff
 from skml_kalda.datasets.errors import ArffError, FetchError
-from skml_kalda.datasets.fetch import fetch, how_to_get
-from skml_kalda.datasets.home import BUNDLED, find_file, get_data_home
-from skml_kalda.datasets.manifest import Manifest, manifest_names, read_manifest
+from skml_kalda.datasets.files import download as download_file
+from skml_kalda.datasets.files import sha256_of
+from skml_kalda.datasets.manifest import (
+    BUNDLED,
+    Manifest,
+    find_file,
+    get_data_home,
+    manifest_names,
+    read_manifest,
+)
 from skml_kalda.datasets.msrc import IMAGES_FOLDER, build_msrc
 
 
 def list_datasets() -> list[str]:
-    """Return the names of the data sets that `load_dataset` knows.
+    """Return the names of the datasets that `load_dataset` knows.
 
     Examples
     --------
@@ -40,7 +47,7 @@ def load_dataset(
     return_X_y: bool = False,
     as_frame: bool = False,
 ) -> Any:
-    """Load a data set from the data home, from the package, or by a download or build.
+    """Load a dataset from the data home, from the package, or by a download or build.
 
     Its size and label cardinality must agree with its manifest.
 
@@ -49,11 +56,11 @@ def load_dataset(
     name : str
         One of `list_datasets`. emotions, yeast and scene come with the package.
     split : {None, "train", "test"}, default=None
-        All rows, or the published training or test part of a data set that comes with the package.
-        The parts are always read from the package, because other copies may order the rows
+        All samples, or the published training or test part of a bundled dataset.
+        The parts are always read from the package, because other copies may order the samples
         differently.
     data_home : path-like, optional
-        The folder of data sets. See `get_data_home`.
+        The folder of datasets. See `get_data_home`.
     download : bool, default=True
         Whether to download the file if it is not found.
     return_X_y : bool, default=False
@@ -65,12 +72,12 @@ def load_dataset(
     -------
     Bunch or tuple
         ``data``, ``target``, ``feature_names`` and ``target_names`` as from `load_arff`, ``frame``
-        (data and target together, if `as_frame`) and ``DESCR``, a description of the data set.
+        (data and target together, if `as_frame`) and ``DESCR``, a description of the dataset.
 
     Raises
     ------
     FetchError
-        If the data set is not here and cannot be downloaded. The message says how to get it.
+        If the dataset is not here and cannot be downloaded. The message says how to get it.
     ArffError
         If the file cannot be read, or is not the one that the manifest describes.
 
@@ -86,13 +93,12 @@ def load_dataset(
     manifest = read_manifest(name)
     rows = _rows(manifest, split)
     path = _locate(manifest, get_data_home(data_home), download, split)
-    arff = read_arff(path, manifest.labels or None)
-    _check(manifest, arff, path)
-    bunch = as_bunch(arff)
+    bunch, layout = read_arff(path, manifest.labels or None)
+    _check(manifest, bunch, len(layout.features), path)
     bunch.data, bunch.target = bunch.data[rows], bunch.target[rows]
     bunch.frame = None
     if as_frame:
-        _to_frame(bunch)
+        to_frame(bunch, "as_frame")
     bunch.DESCR = manifest.describe()
     return (bunch.data, bunch.target) if return_X_y else bunch
 
@@ -111,51 +117,53 @@ def _locate(manifest: Manifest, home: Path, download: bool, split: str | None) -
     path = find_file(manifest, home if split is None else BUNDLED)
     if path is None and manifest.sources and download:
         path = fetch(manifest, home)
-    if path is None and manifest.build:
-        path = _build(manifest, home)
+    if path is None and manifest.build and (home / IMAGES_FOLDER).is_dir():
+        path = build_msrc(home / IMAGES_FOLDER, home, [manifest.name])[0]
     if path is None:
-        raise FetchError(how_to_get(manifest, home), path=home / f"{manifest.file}.arff")
+        raise _absent(manifest, home)
     return path
 
 
-def _build(manifest: Manifest, home: Path) -> Path | None:
-    images = home / IMAGES_FOLDER
-    if not images.is_dir():
-        return None
-    return build_msrc(images, home, [manifest.name])[0]
+def fetch(manifest: Manifest, home: Path, *, force: bool = False) -> Path:
+    """Download the file of a dataset into the data home, unless it is there and intact."""
+    if not manifest.sources:
+        raise _absent(manifest, home)
+    target, source = home / f"{manifest.file}.arff", manifest.sources[0]
+    if target.exists() and not force and (found := sha256_of(target)) != source.sha256:
+        reason = f"this is not the published file: sha256 is {found}, expected {source.sha256}"
+        raise FetchError(f"{reason}; remove it, or fetch with --force to replace it", path=target)
+    download_file(source.url, target, source.sha256)
+    return target
 
 
-def _check(manifest: Manifest, arff: Arff, path: Path) -> None:
-    n_labels = len(arff.layout.labels)
-    classes = arff.layout.attributes[arff.layout.labels[0]].categories
-    sizes = {
-        "n": arff.data.shape[0],
-        "p": len(arff.layout.features),
-        "K": len(classes) if arff.layout.single else n_labels,
-    }
+def _absent(manifest: Manifest, home: Path) -> FetchError:
+    reason = f"the dataset {manifest.name!r} is not here: {manifest.how_to_get()}"
+    return FetchError(f"{reason}. Origin: {manifest.origin}", path=home / f"{manifest.file}.arff")
+
+
+def _check(manifest: Manifest, bunch: Bunch, p: int, path: Path) -> None:
+    """Raise an error unless the file has the size that its manifest states."""
+    n, K = bunch.data.shape[0], len(bunch.target_names)
+    cardinality = 1.0 if bunch.target.ndim == 1 else bunch.target.sum() / max(n, 1)
+    sizes = {"n": n, "p": p, "K": K, "cardinality": cardinality}
     for key, found in sizes.items():
-        _compare(manifest, path, key, found, found == getattr(manifest, key))
-    if isinstance(manifest.cardinality, Decimal):
-        found = 1.0 if arff.layout.single else arff.labels.sum() / arff.data.shape[0]
-        last_digit = float(Decimal(1).scaleb(int(manifest.cardinality.as_tuple().exponent)))
-        close = abs(found - float(manifest.cardinality)) <= last_digit / 2
-        _compare(manifest, path, "cardinality", found, close)
-
-
-def _compare(manifest: Manifest, path: Path, key: str, found: float, same: bool) -> None:
-    if not same:
         expected = getattr(manifest, key)
-        reason = f"{key} is {found:.8g}, the manifest of {manifest.name!r} says {expected}"
-        raise ArffError(f"{reason}: this is another file, or a damaged one", path=path)
+        if isinstance(expected, Decimal):
+            last_digit = Decimal(1).scaleb(int(expected.as_tuple().exponent))
+            same = abs(found - float(expected)) <= float(last_digit) / 2
+        else:
+            same = found == expected or key == "cardinality"
+        if not same:
+            reason = f"{key} is {found:.8g}, the manifest of {manifest.name!r} says {expected}"
+            raise ArffError(f"{reason}: file does not match its manifest", path=path)
 
 
-def _to_frame(bunch: Bunch) -> None:
-    import pandas as pd
-
-    frame: Any = pd.DataFrame
-    make = frame.sparse.from_spmatrix if issparse(bunch.data) else frame
+def to_frame(bunch: Bunch, by: str) -> None:
+    """Make data and target pandas objects, and join them as `frame`."""
+    pd = required("pandas", by=by, extra="bench")
+    make = pd.DataFrame.sparse.from_spmatrix if issparse(bunch.data) else pd.DataFrame
     bunch.data = make(bunch.data, columns=bunch.feature_names)
-    if np.ndim(bunch.target) == 1:
+    if bunch.target.ndim == 1:
         bunch.target = pd.Series(bunch.target, name="class")
     else:
         bunch.target = pd.DataFrame(bunch.target, columns=bunch.target_names)

@@ -1,14 +1,20 @@
-"""Manifests: one TOML file per data set, with what is known about it."""
+"""What is known about each dataset (one TOML file each), and where its file is."""
 
 from __future__ import annotations
 
+import os
+import sys
 import tomllib
 from dataclasses import dataclass
 from decimal import Decimal
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from skml_kalda._core.messages import did_you_mean
+from skml_kalda.datasets.files import OPENERS
+
+BUNDLED = Path(__file__).parent / "data"
 
 
 @dataclass(frozen=True)
@@ -22,7 +28,7 @@ class Remote:
 
 @dataclass(frozen=True)
 class Manifest:
-    """What is known about a data set; a field that is not known holds the word "unknown"."""
+    """What is known about a dataset; a field that is not known holds the word "unknown"."""
 
     name: str
     title: str
@@ -38,42 +44,46 @@ class Manifest:
     licence: str
     citation: str
     n_train: int = 0
-    """Rows of the published training part, which come first; 0 if there is none."""
+    """Samples of the published training part, which come first; 0 if there is none."""
     build: str = ""
     """The command that builds the file."""
     sources: tuple[Remote, ...] = ()
+    """The address of the file, none if no address with a known sha256 exists."""
 
     def describe(self) -> str:
-        """Return a card of the data set as text."""
-        part = f", published training part: the first {self.n_train} rows" if self.n_train else ""
-        addresses = [f"    {s.url}\n      sha256 {s.sha256}, {s.size} bytes" for s in self.sources]
+        """Return a card of the dataset as text."""
+        size = f"n = {self.n}, p = {self.p}, K = {self.K}"
+        size += f", published training part: the first {self.n_train}" if self.n_train else ""
+        where = f"the {'first' if self.labels > 0 else 'last'} {abs(self.labels)} attributes"
         lines = [
             f"{self.name}: {self.title}",
             f"  task         {self.task}",
-            f"  size         n = {self.n}, p = {self.p}, K = {self.K}{part}",
+            f"  size         {size}",
             f"  cardinality  {self.cardinality}",
-            f"  labels       {self._label_location()}",
+            f"  labels       {where if self.labels else 'the class attribute'}",
             f"  origin       {self.origin}",
             f"  licence      {self.licence}",
             f"  citation     {self.citation}",
-            *([f"  build        {self.build}"] if self.build else []),
-            *(["  sources"] if addresses else ["  sources      no address with a known sha256"]),
-            *addresses,
         ]
+        lines += [f"  build        {self.build}"] if self.build else []
+        for each in self.sources:
+            lines.append(f"  source       {each.url}\n    sha256 {each.sha256}, {each.size} bytes")
         return "\n".join(lines)
 
-    def _label_location(self) -> str:
-        if not self.labels:
-            return "the class attribute"
-        return f"the {'first' if self.labels > 0 else 'last'} {abs(self.labels)} attributes"
+    def how_to_get(self) -> str:
+        """Return what to do if the file is absent."""
+        ways = [f"python -m skml_kalda.datasets fetch {self.name}"] if self.sources else []
+        ways += [self.build] if self.build else []
+        put = f"put {self.file}.arff into the data home (or .gz, .bz2, .xz)"
+        return ", or ".join([*(f"run {way}" for way in ways), put])
 
 
 def read_manifest(name: str) -> Manifest:
-    """Read the manifest of a data set."""
+    """Read the manifest of a dataset."""
     known = manifest_names()
     if name not in known:
         hint = did_you_mean(name, known)
-        raise ValueError(f"name {name!r} is not a data set{hint} (list_datasets() names them)")
+        raise ValueError(f"name {name!r} is not a dataset{hint} (list_datasets() names them)")
     text = (_folder() / f"{name}.toml").read_text("utf-8")
     # Decimals keep the digits that were published: the cardinality is checked to just these.
     fields: dict[str, Any] = tomllib.loads(text, parse_float=Decimal)
@@ -82,7 +92,7 @@ def read_manifest(name: str) -> Manifest:
 
 
 def manifest_names() -> list[str]:
-    """Return the names of the data sets that have a manifest."""
+    """Return the names of the datasets that have a manifest."""
     return sorted(path.stem for path in _folder().glob("*.toml"))
 
 
@@ -94,3 +104,43 @@ def _folder() -> Path:
     here = Path(__file__).parent
     in_package = here / "manifests"
     return in_package if in_package.is_dir() else here.parents[1] / "data_manifests"
+
+
+def get_data_home(data_home: str | PathLike[str] | None = None) -> Path:
+    """Return the folder of datasets. The first download creates it.
+
+    Parameters
+    ----------
+    data_home : path-like, optional
+        The folder to use. By default the environment variable ``SKML_KALDA_DATA``, else
+        ``skml_kalda`` in the cache folder of the platform.
+
+    Returns
+    -------
+    pathlib.Path
+        The folder.
+
+    Examples
+    --------
+    >>> from skml_kalda.datasets import get_data_home
+    >>> get_data_home("my-data").name
+    'my-data'
+    """
+    chosen = data_home or os.environ.get("SKML_KALDA_DATA")
+    return Path(chosen).expanduser() if chosen else _cache_folder() / "skml_kalda"
+
+
+def _cache_folder() -> Path:
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+
+
+def find_file(manifest: Manifest, home: Path) -> Path | None:
+    """Return the file of a dataset, from the data home or else the package; None if absent."""
+    names = [f"{manifest.file}.arff{suffix}" for suffix in ("", *OPENERS)]
+    folders = [home, home / manifest.task, BUNDLED]
+    candidates = (folder / name for folder in folders for name in names)
+    return next((path for path in candidates if path.is_file()), None)

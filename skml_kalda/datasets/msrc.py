@@ -7,57 +7,109 @@ Pillow, and msrc-sift needs OpenCV: both come with the extra ``msrc``.
 
 from __future__ import annotations
 
+import hashlib
 import warnings
+import zlib
 from collections.abc import Callable, Iterable, Sequence
 from io import BytesIO
 from os import PathLike
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
+from zipfile import BadZipFile, ZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skml_kalda._core.messages import required
 from skml_kalda.datasets.arff.write import save_arff
-from skml_kalda.datasets.errors import ArffError
-from skml_kalda.datasets.progress import announce, counted
+from skml_kalda.datasets.errors import ArffError, FetchError
+from skml_kalda.datasets.files import download
+from skml_kalda.datasets.manifest import find_file, read_manifest
 
+URL = (
+    "https://download.microsoft.com/download/3/3/9/339D8A24-47D7-412F-A1E8-1A415BC48A15/"
+    "msrc_objcategimagedatabase_v2.zip"
+)
+MD5 = "8fcd292c7f1e69f91a2ef513746bd52c"
+# There are 591 images and as many files of ground truth, of about 200 kB each.
+MOST_BYTES = 2**30
 IMAGES_FOLDER = "MSRC_ObjCategImageDatabase_v2"
 GRID = 8
 N_WORDS = 240
 STEP, SIZE = 8, 16
 
-# The colours of the classes in the ground truth, as the index of the data set lists them. Public
+# The colours of the classes in the ground truth, as the index of the dataset lists them. Public
 # loaders agree on all of them; many leave out horse and mountain, which have few images.
-COLOURS = {
-    "building": (128, 0, 0),
-    "grass": (0, 128, 0),
-    "tree": (128, 128, 0),
-    "cow": (0, 0, 128),
-    "horse": (128, 0, 128),
-    "sheep": (0, 128, 128),
-    "sky": (128, 128, 128),
-    "mountain": (64, 0, 0),
-    "aeroplane": (192, 0, 0),
-    "water": (64, 128, 0),
-    "face": (192, 128, 0),
-    "car": (64, 0, 128),
-    "bicycle": (192, 0, 128),
-    "flower": (64, 128, 128),
-    "sign": (192, 128, 128),
-    "bird": (0, 64, 0),
-    "book": (128, 64, 0),
-    "chair": (0, 192, 0),
-    "road": (128, 64, 128),
-    "cat": (0, 192, 128),
-    "dog": (128, 192, 128),
-    "body": (64, 64, 0),
-    "boat": (192, 64, 0),
-}
+_CODES = (
+    "building 800000, grass 008000, tree 808000, cow 000080, horse 800080, sheep 008080, sky "
+    "808080, mountain 400000, aeroplane c00000, water 408000, face c08000, car 400080, bicycle "
+    "c00080, flower 408080, sign c08080, bird 004000, book 804000, chair 00c000, road 804080, cat "
+    "00c080, dog 80c080, body 404000, boat c04000"
+)
+COLOURS = {name: tuple(bytes.fromhex(code)) for name, code in map(str.split, _CODES.split(","))}
 _VOID = (0, 0, 0)
-_BUILDING = "building the MSRC data sets"
+_BUILDING = "building the MSRC datasets"
 
 Image = NDArray[np.uint8]
+LICENCE = Path(__file__).parent / "data" / "MSRC-LICENCE.txt"
+
+
+def build_from_archive(home: Path, names: Sequence[str], *, accept_licence: bool) -> list[Path]:
+    """Build the datasets that are not in the data home, from the archive of the images.
+
+    Parameters
+    ----------
+    home : Path
+        The data home.
+    names : sequence of str
+        "msrc-mom" and "msrc-sift", or one of them.
+    accept_licence : bool
+        Whether the user accepts `LICENCE`. Without it nothing is downloaded.
+
+    Returns
+    -------
+    list of pathlib.Path
+        The files of the datasets.
+    """
+    found = {name: find_file(read_manifest(name), home) for name in names}
+    absent = [name for name, path in found.items() if path is None]
+    images = home / IMAGES_FOLDER
+    if absent and not images.is_dir():
+        if not accept_licence:
+            terms = LICENCE.read_text("utf-8")
+            raise FetchError(
+                f"the MSRC images are not here, and their licence is not accepted.\n\n{terms}\n"
+                "Run this command again with --accept-licence to accept these terms and download "
+                "the images, or with the folder that contains them."
+            )
+        _download_images(home, images)
+    if absent:
+        found |= dict(zip(absent, build_msrc(images, home, absent), strict=True))
+    return [path for path in found.values() if path is not None]
+
+
+def _download_images(home: Path, images: Path) -> None:
+    """Download the archive and unpack it into a new folder, which appears once it is complete."""
+    archive = home / URL.rpartition("/")[-1]
+    download(URL, archive)
+    with archive.open("rb") as stream:
+        # Against damage, not against forgery: the publisher states no other checksum.
+        md5 = hashlib.file_digest(stream, lambda: hashlib.md5(usedforsecurity=False)).hexdigest()
+    if md5 != MD5:
+        reason = f"wrong checksum: md5 is {md5}, expected {MD5}; remove the file and run again"
+        raise FetchError(reason, path=archive)
+    try:
+        with ZipFile(archive) as zipped, TemporaryDirectory(dir=home) as fresh:
+            size = sum(member.file_size for member in zipped.infolist())
+            if size > MOST_BYTES:
+                raise FetchError(f"{size} bytes unpacked, more than {MOST_BYTES}", path=archive)
+            # zipfile keeps every member in the folder, and reads no more than its stated size.
+            zipped.extractall(Path(fresh, "images"))
+            Path(fresh, "images").rename(images)
+    except (BadZipFile, EOFError, NotImplementedError, RuntimeError, zlib.error) as error:
+        raise FetchError(f"cannot be unpacked ({error})", path=archive) from error
+    archive.unlink()
 
 
 def build_msrc(
@@ -65,7 +117,7 @@ def build_msrc(
     folder: str | PathLike[str],
     names: Sequence[str] = ("msrc-mom", "msrc-sift"),
 ) -> list[Path]:
-    """Build the data sets from a folder that contains NAME.bmp and NAME_GT.bmp, at any depth.
+    """Build the datasets from a folder that contains NAME.bmp and NAME_GT.bmp, at any depth.
 
     Parameters
     ----------
@@ -85,8 +137,8 @@ def build_msrc(
     builders: dict[str, Callable[[list[Image]], tuple[Any, list[str]]]]
     builders = {"msrc-mom": _moments, "msrc-sift": _visual_words}
     pairs = _pairs(Path(images))
-    pixels = [read_image(image) for image, _ in counted(pairs, "reading images")]
-    labels = np.array([_classes(truth) for _, truth in counted(pairs, "reading ground truth")])
+    pixels = [read_image(image) for image, _ in pairs]
+    labels = np.array([_classes(truth) for _, truth in pairs])
     written = []
     for name in names:
         data, feature_names = builders[name](pixels)
@@ -158,13 +210,9 @@ def _visual_words(images: list[Image]) -> tuple[NDArray[np.int64], list[str]]:
     """Count how often each word of a common vocabulary occurs in each image."""
     from sklearn.cluster import MiniBatchKMeans
 
-    descriptors = [_dense_sift(image) for image in counted(images, "msrc-sift: descriptors")]
-    announce(f"msrc-sift: learning {N_WORDS} words from {sum(map(len, descriptors))} descriptors")
+    descriptors = [_dense_sift(image) for image in images]
     words = MiniBatchKMeans(N_WORDS, random_state=0, n_init=1).fit(np.concatenate(descriptors))
-    counts = [
-        np.bincount(words.predict(one), minlength=N_WORDS)
-        for one in counted(descriptors, "msrc-sift: words")
-    ]
+    counts = [np.bincount(words.predict(one), minlength=N_WORDS) for one in descriptors]
     return np.array(counts), [f"w{i}" for i in range(N_WORDS)]
 
 

@@ -360,7 +360,7 @@ def test_one_command_for_bench_and_data(capsys):
     assert command(["data", "list", "--data-home", "nowhere"]) == 0
     shown = capsys.readouterr().out
     assert "absent: put barcelona.arff into the data home" in shown
-    assert "to fetch: fetch bibtex" in shown
+    assert "run python -m skml_kalda.datasets fetch bibtex" in shown
     assert command(["bench", "list"]) == 0
     assert "LogisticRegression" in capsys.readouterr().out
     assert command([]) == 0

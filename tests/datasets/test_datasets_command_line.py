@@ -1,6 +1,5 @@
 """The command line, with good and with wrong input."""
 
-import csv
 import subprocess
 import sys
 
@@ -12,8 +11,7 @@ from scipy.sparse import csr_matrix
 
 from skml_kalda.datasets import list_datasets, load_arff, save_arff
 from skml_kalda.datasets.__main__ import main
-from skml_kalda.datasets.home import BUNDLED
-from skml_kalda.datasets.tables import write as tables
+from skml_kalda.datasets.manifest import BUNDLED
 
 
 @pytest.fixture(autouse=True)
@@ -28,8 +26,8 @@ def test_list_names_every_data_set(capsys):
     assert [line.split()[0] for line in lines] == list_datasets()
     states = {line.split()[0]: line.split(maxsplit=7)[-1] for line in lines}
     assert states["emotions"].endswith("emotions.arff.xz")
-    assert states["bibtex"].endswith("to fetch: fetch bibtex")
-    assert states["msrc-mom"].endswith("to build: python -m skml_kalda.datasets build msrc")
+    assert states["bibtex"].startswith("absent: run python -m skml_kalda.datasets fetch bibtex")
+    assert states["msrc-mom"].startswith("absent: run python -m skml_kalda.datasets build msrc")
     assert "absent: put barcelona.arff into" in states["barcelona"]
 
 
@@ -38,15 +36,6 @@ def test_show_prints_the_card(capsys):
     card = capsys.readouterr().out
     assert "n = 2407, p = 294, K = 6" in card
     assert "Boutell" in card
-
-
-def test_convert_packs_and_keeps_the_arrays(tmp_path):
-    out = tmp_path / "out.arff.gz"
-    assert main(["convert", str(BUNDLED / "emotions.arff.xz"), str(out)]) == 0
-    emotions, found = load_arff(BUNDLED / "emotions.arff.xz"), load_arff(out)
-    assert_array_equal(found.data, emotions.data, strict=True)
-    assert_array_equal(found.target, emotions.target, strict=True)
-    assert found.target_names == emotions.target_names
 
 
 def test_convert_takes_the_number_of_labels(tmp_path):
@@ -70,37 +59,15 @@ def test_convert_writes_csv_that_pandas_reads_to_the_bit(tmp_path, suffix):
     assert list(tmp_path.iterdir()) == [out]
 
 
-def test_convert_writes_sparse_rows_missing_values_and_odd_names_as_csv(tmp_path, monkeypatch):
-    monkeypatch.setattr(tables, "_CELLS", 4)
-    data = csr_matrix([[0.0, np.nan], [0.1, 0.0], [0.0, -2.0], [1e300, 3.0], [0.0, 0.0]])
+def test_convert_writes_sparse_rows_missing_values_and_odd_names_as_csv(tmp_path):
+    data = csr_matrix([[0.0, np.nan], [0.1, 0.0], [1e300, 3.0]])
     names = {"feature_names": ['a "b", é', "c\nd"], "target_names": ["x", "y"]}
-    save_arff(tmp_path / "in.arff", data, [[1, 0], [0, 1], [1, 1], [0, 0], [1, 0]], **names)
+    save_arff(tmp_path / "in.arff", data, [[1, 0], [0, 1], [1, 1]], **names)
     out = tmp_path / "out.csv"
     assert main(["convert", str(tmp_path / "in.arff"), str(out)]) == 0
-    rows = list(csv.reader(out.open(encoding="utf-8", newline="")))
-    assert rows[0] == ['a "b", é', "c\nd", "x", "y"]
-    assert rows[1:] == [
-        ["0", "", "1", "0"],
-        ["0.1", "0", "0", "1"],
-        ["0", "-2", "1", "1"],
-        ["1e+300", "3", "0", "0"],
-        ["0", "0", "1", "0"],
-    ]
-
-
-def test_convert_writes_classes_as_the_last_column_of_csv(tmp_path):
-    save_arff(tmp_path / "in.arff", [[1.5], [2.0]], ["sea green", "red"])
-    out = tmp_path / "out.csv"
-    assert main(["convert", str(tmp_path / "in.arff"), str(out)]) == 0
-    assert out.read_text() == "x0,class\n1.5,sea green\n2,red\n"
-
-
-def test_convert_refuses_two_csv_columns_of_one_name(tmp_path, capsys):
-    text = "@relation r\n@attribute class real\n@attribute c {u,v}\n@data\n1,u\n"
-    (tmp_path / "in.arff").write_text(text)
-    assert main(["convert", str(tmp_path / "in.arff"), str(tmp_path / "out.csv")]) == 1
-    assert "two columns named 'class'" in capsys.readouterr().err
-    assert not (tmp_path / "out.csv").exists()
+    found = pd.read_csv(out)
+    assert list(found.columns) == ['a "b", é', "c\nd", "x", "y"]
+    assert_array_equal(found, [[0, np.nan, 1, 0], [0.1, 0, 0, 1], [1e300, 3, 1, 1]])
 
 
 @pytest.mark.parametrize("name", ["out.xlsx", "out.gz", "out", "out.csv.zip"])
@@ -118,8 +85,8 @@ def test_convert_refuses_a_kind_of_file_that_it_does_not_write(tmp_path, capsys,
     ("arguments", "reason"),
     [
         (["show", "emotion"], "did you mean 'emotions'?"),
-        (["fetch", "barcelona"], "the data set 'barcelona' is not here"),
-        (["fetch", "emotions", "nonsense"], "'nonsense' is not a data set"),
+        (["fetch", "barcelona"], "the dataset 'barcelona' is not here"),
+        (["fetch", "emotions", "nonsense"], "'nonsense' is not a dataset"),
         (["convert", "nowhere.arff", "out.arff"], "No such file or directory: 'nowhere.arff'"),
         (["build", "msrc", "nowhere"], "no ground truth (*_GT.bmp) in this folder"),
     ],

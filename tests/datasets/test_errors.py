@@ -4,23 +4,12 @@ import pickle
 
 import pytest
 
-from skml_kalda.datasets import ArffError, DatasetError, FetchError, load_dataset
+from skml_kalda.datasets import ArffError, DatasetError, FetchError
 
 
 def test_a_failed_download_is_not_a_parse_error():
     assert not issubclass(FetchError, ArffError | ValueError)
     assert not issubclass(ArffError, FetchError | OSError)
-
-
-def test_each_is_the_builtin_error_that_callers_expect():
-    assert issubclass(ArffError, ValueError)
-    assert issubclass(FetchError, OSError)
-
-
-def test_an_absent_data_set_is_no_value_error(tmp_path):
-    with pytest.raises(OSError, match="barcelona") as caught:
-        load_dataset("barcelona", data_home=tmp_path)
-    assert type(caught.value) is FetchError
 
 
 @pytest.mark.parametrize("kind", [ArffError, FetchError])

@@ -1,25 +1,25 @@
-"""Which attributes are features, which are labels, and what their cells stand for."""
+"""Which attributes are features, which are labels, and what their values stand for."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from os import PathLike
 from pathlib import Path
+from xml.etree import ElementTree
 
-from skml_kalda.datasets.arff.header import Attribute, Header
-from skml_kalda.datasets.arff.mulan import read_label_names
-from skml_kalda.datasets.arff.quoting import shown
-from skml_kalda.datasets.arff.source import arff_stem
+from skml_kalda.datasets.arff.header import Attribute, Header, shown
 from skml_kalda.datasets.errors import ArffError
+from skml_kalda.datasets.files import arff_stem
 
 Labels = str | PathLike[str] | Sequence[str] | int | None
 
 MEKA_OPTION = re.compile(r"(?:^|[\s:])-C\s+(-?[0-9]{1,9})(?:\s|$)")
 MOST_CATEGORIES = 1000
 """The most categories of a feature that are one-hot encoded."""
+FEWEST_SAMPLES = 10
+_SHARE = 0.9
 _TRUTH = {"0": 0.0, "1": 1.0, "false": 0.0, "true": 1.0}
 _OPPOSITES = {"yes": "no", "y": "n", "true": "false", "t": "f", "1": "-1"}
 
@@ -35,31 +35,28 @@ class Layout:
     """Whether the label is one class attribute instead of {0,1} indicators."""
 
     def one_hot(self, i: int) -> bool:
-        """Whether a feature needs a column per category."""
-        return bool(self.attributes[i].categories) and self.values(i) is None
+        """Whether an attribute becomes a column for each category."""
+        categories = self.attributes[i].categories
+        return i not in self.labels and not _are_zero_one(categories) and len(categories) != 2
 
     def values(self, i: int) -> tuple[float, ...] | None:
-        """Return the number each category stands for; None if it stands for its position."""
+        """Return the number each category stands for; None if the cells are numbers."""
         categories = self.attributes[i].categories
-        if i in self._label_positions:
-            return None if self.single else tuple(_TRUTH[c.lower()] for c in categories)
+        if i in self.labels and not self.single and not _are_zero_one(categories):
+            return tuple(_TRUTH[category.lower()] for category in categories)
+        if (i in self.labels and self.single) or self.one_hot(i):
+            return tuple(map(float, range(len(categories))))
         if _are_zero_one(categories):
-            return tuple(map(float, categories))
-        if len(categories) == 2:
-            return tuple(float(category == _positive(*categories)) for category in categories)
-        return None
+            return None
+        return tuple(float(category == _positive(*categories)) for category in categories)
 
     def column_names(self, i: int) -> list[str]:
         """Return the names of the columns that a feature takes."""
         name, categories = self.attributes[i].name, self.attributes[i].categories
         if _are_zero_one(categories):
             return [name]
-        named = [_positive(*categories)] if len(categories) == 2 else categories
+        named = categories if self.one_hot(i) else [_positive(*categories)]
         return [f"{name}={category}" for category in named]
-
-    @cached_property
-    def _label_positions(self) -> frozenset[int]:
-        return frozenset(self.labels)
 
 
 def _are_zero_one(categories: Iterable[str]) -> bool:
@@ -72,20 +69,24 @@ def _positive(first: str, second: str) -> str:
     return first if _OPPOSITES.get(first.lower()) == second.lower() else second
 
 
+def identifies(n_values: int, n_samples: int) -> bool:
+    """Whether a feature with so many values identifies the samples instead of describing them."""
+    return n_samples >= FEWEST_SAMPLES and n_values >= _SHARE * n_samples
+
+
 def find_layout(header: Header, path: Path, labels: Labels, ignore: Iterable[str]) -> Layout:
     """Decide which attributes are labels and which are features."""
     attributes = header.attributes
     positions = {attribute.name: i for i, attribute in enumerate(attributes)}
-    ignored = set(_positions(positions, list(ignore), path, "ignore"))
+    ignored = _positions(positions, list(ignore), path, "ignore")
     chosen, single = _labels(header, positions, path, labels)
-    kinds = [attributes[i].kind for i in chosen]
-    single = single or (kinds == ["nominal"] and not _is_indicator(attributes[chosen[0]]))
+    nominal = [i for i in chosen if attributes[i].kind == "nominal"]
+    single = single or (chosen == nominal[:1] and not _is_indicator(attributes[chosen[0]]))
     for i in () if single else chosen:
         if not _is_indicator(attributes[i]):
             reason = f"the label {shown(attributes[i].name)} is not declared {{0,1}}"
             raise ArffError(reason, path=path)
-    taken = ignored.union(chosen)
-    features = [i for i in range(len(attributes)) if i not in taken]
+    features = [i for i in range(len(attributes)) if i not in {*ignored, *chosen}]
     return Layout(attributes, tuple(features), tuple(chosen), single)
 
 
@@ -94,19 +95,18 @@ def check_features(layout: Layout, path: Path, nominal: str) -> None:
     if not layout.features:
         reason = "no feature is left: every attribute is a label or left out"
         raise ArffError(reason, path=path)
-    for i in layout.features:
-        attribute = layout.attributes[i]
-        name, n_categories = shown(attribute.name), len(attribute.categories)
+    for attribute in (layout.attributes[i] for i in layout.features):
+        wrong = ""
         if attribute.kind in {"string", "date"}:
-            advice = f"leave it out with ignore=[{name}]"
-            raise ArffError(f"the feature {name} is a {attribute.kind}: {advice}", path=path)
-        if nominal == "error" and not _are_zero_one(attribute.categories):
-            advice = f'use nominal="onehot" or ignore=[{name}]'
-            raise ArffError(f"the feature {name} is nominal: {advice}", path=path)
-        if n_categories > MOST_CATEGORIES:
-            reason = f"the feature {name} has {n_categories} categories, and at most"
-            advice = f"{MOST_CATEGORIES} are one-hot encoded: leave it out with ignore=[{name}]"
-            raise ArffError(f"{reason} {advice}", path=path)
+            wrong = f"is a {attribute.kind}: leave it out with"
+        elif nominal == "error" and not _are_zero_one(attribute.categories):
+            wrong = 'is nominal: use nominal="onehot" or'
+        elif len(attribute.categories) > MOST_CATEGORIES:
+            wrong = f"has {len(attribute.categories)} categories, and at most {MOST_CATEGORIES} "
+            wrong += "are one-hot encoded: leave it out with"
+        if wrong:
+            name = shown(attribute.name)
+            raise ArffError(f"the feature {name} {wrong} ignore=[{name}]", path=path)
 
 
 def _is_indicator(attribute: Attribute) -> bool:
@@ -121,12 +121,14 @@ def _labels(
     """Return the positions of the labels, and whether they are one class attribute."""
     beside = path.with_name(f"{arff_stem(path)}.xml")
     option = MEKA_OPTION.search(header.relation)
-    if labels is None and not beside.exists() and option is None:
+    if labels is None and beside.exists():
+        labels = beside
+    elif labels is None and option is not None:
+        labels = int(option.group(1))
+    elif labels is None:
         return [_class_attribute(header.attributes, path)], True
-    if labels is None:
-        labels = beside if option is None or beside.exists() else int(option.group(1))
     if isinstance(labels, int) and not isinstance(labels, bool):
-        return _count(len(header.attributes), labels, path), False
+        return _counted(len(header.attributes), labels, path), False
     if isinstance(labels, str | PathLike):
         # An XML file may list the labels in any order: keep the order of the ARFF file.
         names = read_label_names(Path(labels))
@@ -136,12 +138,11 @@ def _labels(
     raise TypeError(f"labels must be an XML file, a list of names or a number, not {labels!r}")
 
 
-def _count(n_attributes: int, n_labels: int, path: Path) -> list[int]:
+def _counted(n_attributes: int, n_labels: int, path: Path) -> list[int]:
     if not 0 < abs(n_labels) <= n_attributes:
         reason = f"{n_labels} labels asked for, {n_attributes} attributes declared"
         raise ArffError(reason, path=path)
-    first = 0 if n_labels > 0 else n_attributes + n_labels
-    return list(range(first, first + abs(n_labels)))
+    return list(range(n_attributes))[slice(n_labels) if n_labels > 0 else slice(n_labels, None)]
 
 
 def _positions(positions: dict[str, int], names: list[str], path: Path, asked_by: str) -> list[int]:
@@ -163,3 +164,23 @@ def _class_attribute(attributes: tuple[Attribute, ...], path: Path) -> int:
         return last
     reason = f"which of {len(nominal)} nominal attributes are the labels? Pass labels= (an XML file"
     raise ArffError(f"{reason}, names, n for the first n or -n for the last n)", path=path)
+
+
+def read_label_names(path: Path) -> list[str]:
+    """Return the label names of a Mulan XML file, nested ones too, with or without namespace."""
+    try:
+        elements = list(ElementTree.parse(path).iter())
+    except ElementTree.ParseError as error:
+        reason = f"not well-formed XML ({error})"
+        raise ArffError(reason, path=path, line=error.position[0]) from None
+    except (LookupError, ValueError) as error:
+        # Python's codec of the declared encoding fails, or is unknown to the XML parser.
+        reason = f"cannot decode the XML ({error}); convert the file to UTF-8"
+        raise ArffError(reason, path=path) from None
+    tags = [element.tag.rpartition("}")[2] for element in elements]
+    names = [element.get("name", "") for element in elements[1:]]
+    if tags[0] != "labels" or set(tags[1:]) != {"label"} or not all(names):
+        raise ArffError('not <labels> of <label name="…">', path=path)
+    if len(set(names)) < len(names):
+        raise ArffError("a label is format_names twice", path=path)
+    return names

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
+from itertools import chain
 from os import PathLike
 from pathlib import Path
 from typing import Any
+from xml.sax.saxutils import quoteattr
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, issparse
-from sklearn.utils import check_consistent_length
+from sklearn.utils import check_array, check_consistent_length
 
+from skml_kalda.datasets.arff.header import quote, shown
 from skml_kalda.datasets.arff.layout import MEKA_OPTION
-from skml_kalda.datasets.arff.mulan import label_xml
-from skml_kalda.datasets.arff.quoting import quote
-from skml_kalda.datasets.arff.source import arff_stem
-from skml_kalda.datasets.files import replacing, replacing_compressed
+from skml_kalda.datasets.files import arff_stem, replacing
+
+_NOT_IN_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def save_arff(
@@ -72,7 +75,15 @@ def save_arff(
     """
     if dialect not in {"meka", "mulan"}:
         raise ValueError(f'dialect must be "meka" or "mulan", not {dialect!r}')
-    path, data = Path(path), _matrix(data)
+    path = Path(path)
+    data = check_array(
+        data, accept_sparse="csr", dtype=float, ensure_all_finite=False,
+        ensure_min_samples=0, ensure_min_features=0, input_name="data",
+    )  # fmt: skip
+    relation = arff_stem(path) if relation is None else relation
+    if MEKA_OPTION.search(relation):
+        reason = f"relation must not contain the option -C, which marks labels: {relation!r}"
+        raise ValueError(reason)
     check_consistent_length(data, target)
     labels, declared = _labels(target, target_names)
     names = _names(feature_names, data.shape[1], "x", "feature_names")
@@ -81,26 +92,13 @@ def save_arff(
     attributes = declared + features if first else features + declared
     if len({name for name, _ in attributes}) < len(attributes):
         raise ValueError("feature_names and target_names must not share a name")
-    relation = _relation(path, relation, len(declared) if first else 0)
-    lines = _lines(relation, attributes, _rows(data, labels, first), description)
+    head = [f"% {line}" for line in description.splitlines()]
+    head += [f"@relation {quote(f'{relation}: -C {len(declared)}' if first else relation)}"]
+    head += [f"@attribute {quote(name)} {kind}" for name, kind in attributes]
+    to_rows = _sparse_rows if issparse(data) else _dense_rows
+    rows = to_rows(data, labels.reshape(len(labels), -1), first)
     in_xml = labels.ndim == 2 and dialect == "mulan"
-    _write(path, lines, [name for name, _ in declared] if in_xml else [])
-
-
-def _matrix(data: Any) -> Any:
-    data = csr_matrix(data, dtype=float, copy=True) if issparse(data) else np.asarray(data, float)
-    if data.ndim != 2:
-        raise ValueError(f"data must have two dimensions, not {data.ndim}")
-    return data
-
-
-def _relation(path: Path, relation: str | None, n_first_labels: int) -> str:
-    """Return the name of the relation, with MEKA's option if the first attributes are labels."""
-    relation = arff_stem(path) if relation is None else relation
-    if MEKA_OPTION.search(relation):
-        reason = f"relation must not contain the option -C, which marks labels: {relation!r}"
-        raise ValueError(reason)
-    return f"{relation}: -C {n_first_labels}" if n_first_labels else relation
+    _write(path, chain(head, ["@data"], rows), [name for name, _ in declared] if in_xml else [])
 
 
 def _labels(target: Any, names: Sequence[str] | None) -> tuple[NDArray[Any], list[tuple[str, str]]]:
@@ -125,36 +123,22 @@ def _names(names: Sequence[str] | None, count: int, letter: str, argument: str) 
     return names
 
 
-def _lines(
-    relation: str, attributes: list[tuple[str, str]], rows: Iterable[str], description: str
-) -> Iterator[str]:
-    yield from (f"% {line}" for line in description.splitlines())
-    yield f"@relation {quote(relation)}"
-    yield from (f"@attribute {quote(name)} {declared}" for name, declared in attributes)
-    yield "@data"
-    yield from rows
-
-
-def _rows(data: Any, labels: NDArray[Any], first: bool) -> Iterator[str]:
-    texts = _sparse_rows if issparse(data) else _dense_rows
-    return texts(data, labels.reshape(len(labels), -1), first)
-
-
 def _dense_rows(data: NDArray[Any], labels: NDArray[Any], first: bool) -> Iterator[str]:
     for values, label in zip(data.tolist(), labels.tolist(), strict=True):
-        texts, marks = map(_text, values), map(_text, label)
-        yield ",".join([*marks, *texts] if first else [*texts, *marks])
+        yield ",".join(map(_text, [*label, *values] if first else [*values, *label]))
 
 
 def _sparse_rows(data: csr_matrix, labels: NDArray[Any], first: bool) -> Iterator[str]:
-    data.sum_duplicates()
-    shift, behind = (labels.shape[1], 0) if first else (0, data.shape[1])
+    if not data.has_canonical_format:
+        data = data.copy()
+        data.sum_duplicates()
+    first_feature, first_label = (labels.shape[1], 0) if first else (0, data.shape[1])
     for i, label in enumerate(labels.tolist()):
         row = slice(data.indptr[i], data.indptr[i + 1])
-        cells = zip((data.indices[row] + shift).tolist(), data.data[row].tolist(), strict=True)
-        marks = ((behind + j, value) for j, value in enumerate(label) if value)
-        entries = [f"{j} {_text(value)}" for j, value in sorted([*cells, *marks])]
-        yield f"{{{','.join(entries)}}}"
+        columns = (data.indices[row] + first_feature).tolist()
+        cells = [*zip(columns, data.data[row].tolist(), strict=True)]
+        cells += ((first_label + j, value) for j, value in enumerate(label) if value)
+        yield f"{{{','.join(f'{j} {_text(value)}' for j, value in sorted(cells))}}}"
 
 
 def _text(value: float | str) -> str:
@@ -170,6 +154,17 @@ def _write(path: Path, lines: Iterable[str], labels: list[str]) -> None:
         raise ValueError(f'{reason}: remove it, or use dialect="mulan"')
     with ExitStack() as both:
         if labels:
-            both.enter_context(replacing(xml)).write(label_xml(labels))
-        stream = both.enter_context(replacing_compressed(path))
+            both.enter_context(replacing(xml)).write(_label_xml(labels))
+        stream = both.enter_context(replacing(path))
         stream.writelines(f"{line}\n".encode() for line in lines)
+
+
+def _label_xml(names: list[str]) -> bytes:
+    """Return a Mulan XML file of the label names."""
+    for name in filter(_NOT_IN_XML.search, names):
+        reason = f"target_names: {shown(name)} has a character that XML cannot contain"
+        raise ValueError(f'{reason}; rename the label, or use dialect="meka"')
+    labels = "".join(f"<label name={quoteattr(name)}></label>\n" for name in names)
+    namespace = "http://mulan.sourceforge.net/labels"
+    head = f'<?xml version="1.0" encoding="utf-8"?>\n<labels xmlns="{namespace}">\n'
+    return f"{head}{labels}</labels>\n".encode()

@@ -1,20 +1,18 @@
 """The reader gives what liac-arff gives, on real files and on files that hypothesis makes."""
 
-import os
+import re
 import tracemalloc
-from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
-from scipy.sparse import csr_matrix, issparse
+from scipy.sparse import issparse
 
-from skml_kalda.datasets import load_arff
-from skml_kalda.datasets.arff import source, table
-from skml_kalda.datasets.arff.tokens import tokenize
-from skml_kalda.datasets.home import BUNDLED
+from skml_kalda.datasets import ArffError, load_arff
+from skml_kalda.datasets.arff import read
+from skml_kalda.datasets.manifest import BUNDLED
 from tests.datasets.arff import liac_oracle
 from tests.datasets.arff.arff_files import arff_files
 
@@ -24,9 +22,6 @@ SETTINGS = settings(
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
-SHARED = os.environ.get("SKML_KALDA_DATA")
-SHARED_FILES = sorted(Path(SHARED).rglob("*.arff*")) if SHARED else []
-LABELS = {"imdb": 28, "bibtex": -159, "tmc2007-500": -22, "msrc-mom": -23, "msrc-sift": -23}
 
 
 @pytest.mark.parametrize(("name", "n_labels"), [("emotions", 6), ("yeast", 14), ("scene", 6)])
@@ -42,46 +37,11 @@ def test_bundled_sets_equal_liac_cell_by_cell(name, n_labels):
     assert found.feature_names + found.target_names == names
 
 
-@pytest.mark.skipif(not SHARED, reason="SKML_KALDA_DATA is not set")
-@pytest.mark.parametrize("path", SHARED_FILES, ids=lambda path: path.name)
-def test_files_of_the_data_home_equal_liac_cell_by_cell(path):
-    found = load_arff(path, labels=LABELS.get(path.name.split(".")[0]))
-    attributes, rows = liac_oracle.read(path, sparse=issparse(found.data))
-    cells = _sparse_cells(attributes, rows) if issparse(found.data) else _codes(attributes, rows)
-    names = [name for name, _ in attributes]
-    data = cells[:, [names.index(name) for name in found.feature_names]]
-    if found.target.ndim == 1:
-        target = np.array([row[-1] for row in rows])
-    else:
-        target = cells[:, [names.index(name) for name in found.target_names]]
-        target = target.toarray() if issparse(target) else target
-    if issparse(data):
-        assert (data != found.data).nnz == 0
-        assert data.shape == found.data.shape
-    else:
-        assert_array_equal(found.data, data)
-    assert_array_equal(found.target, target)
-
-
-def _codes(attributes, rows):
-    numeric = [not isinstance(kind, list) or set(kind) <= {"0", "1"} for _, kind in attributes]
-    return np.array(
-        [[float(v) if n else -1.0 for v, n in zip(row, numeric, strict=True)] for row in rows]
-    )
-
-
-def _sparse_cells(attributes, rows):
-    assert all(not isinstance(kind, list) or kind == ["0", "1"] for _, kind in attributes)
-    entries = [(i, j, float(v)) for i, row in enumerate(rows) for j, v in row.items()]
-    row, column, value = map(np.array, zip(*entries, strict=True))
-    return csr_matrix((value, (row, column)), shape=(len(rows), len(attributes)))
-
-
-@pytest.fixture(scope="module", params=[8, 2**14])
+@pytest.fixture(scope="module", params=[8, 2**16])
 def block_size(request):
     """Read in blocks of a few bytes too, so that they end anywhere."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(source, "_SMALLEST_BLOCK", request.param)
+        patch.setattr(read, "_BLOCK", request.param)
         yield request.param
 
 
@@ -104,34 +64,39 @@ def test_made_files_equal_liac_cell_by_cell(tmp_path_factory, block_size, file):
 
 @given(file=arff_files())
 @SETTINGS
-def test_bulk_path_and_row_by_row_agree(tmp_path_factory, block_size, file):
-    path = tmp_path_factory.mktemp("made") / "made.arff"
-    path.write_bytes(file.text())
+def test_rows_read_in_bulk_and_one_by_one_are_the_same(tmp_path_factory, file):
+    folder = tmp_path_factory.mktemp("made")
+    bulk, quoted = folder / "bulk.arff", folder / "quoted.arff"
+    bulk.write_bytes(file.text())
+    # A comment with quotes among the rows of a block does not matter; a quoted cell does.
+    head, data, rows = file.text().partition(b"@DATA")
+    quoted.write_bytes(head + data + re.sub(rb"(?m)(?<=[ ,])0(?=[,}\r]|$)", b"'0'", rows))
     labels = [file.names[i] for i in file.labels]
-    bulk = load_arff(path, labels=labels)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(table, "_in_bulk", lambda read, block, columns: None)
-        by_row = load_arff(path, labels=labels)
-    for one, other in ((bulk.data, by_row.data), (bulk.target, by_row.target)):
-        one, other = (m.toarray() if issparse(m) else m for m in (one, other))
-        assert_array_equal(one, other, strict=True)
+    one, other = load_arff(bulk, labels=labels), load_arff(quoted, labels=labels)
+    for key in ("data", "target"):
+        one_, other_ = (m.toarray() if issparse(m) else m for m in (one[key], other[key]))
+        assert_array_equal(one_, other_, strict=True)
 
 
-@pytest.mark.parametrize("name", ["emotions", "scene"])
-def test_plain_files_never_leave_the_bulk_path(monkeypatch, name):
-    monkeypatch.delattr(table, "dense_rows")
-    assert load_arff(BUNDLED / f"{name}.arff.xz").data.size
+@pytest.fixture
+def in_bulk_only(monkeypatch):
+    monkeypatch.setattr(read._Reader, "_dense_row", None)
+    monkeypatch.setattr(read._Reader, "_sparse_row", None)
 
 
-def test_sparse_files_never_leave_the_bulk_path(monkeypatch, tmp_path):
-    path = tmp_path / "sparse.arff"
+@pytest.mark.usefixtures("in_bulk_only")
+@pytest.mark.parametrize(
+    "rows", ["1,2.5,0\n0, -1e-3, ?\n", "{0 1,1 2.5,2 1}\n{}\n{1 -1e-3, 2 ?}\n"]
+)
+def test_plain_rows_are_read_in_bulk(tmp_path, rows):
+    path = tmp_path / "plain.arff"
     header = "@relation 'r: -C 1'\n@attribute y {0,1}\n@attribute a numeric\n@attribute b {0,1}\n"
-    path.write_text(header + "@data\n" + "{0 1,1 2.5,2 1}\n{}\n{1 -1e-3,2 ?}\n{ 1 ? , 2 1 }\n" * 9)
-    monkeypatch.delattr(table, "sparse_rows")
-    assert load_arff(path).data.shape == (36, 2)
+    path.write_text(header + "@data\n" + rows * 9)
+    assert load_arff(path).data.shape[1] == 2
+    assert load_arff(BUNDLED / "emotions.arff.xz").data.size
 
 
-@pytest.mark.parametrize("name", ["emotions", "yeast", "scene"])
+@pytest.mark.parametrize("name", ["yeast", "scene"])
 def test_a_dense_file_is_read_in_less_than_three_times_the_memory_of_its_arrays(name):
     tracemalloc.start()
     found = load_arff(BUNDLED / f"{name}.arff.xz")
@@ -142,26 +107,26 @@ def test_a_dense_file_is_read_in_less_than_three_times_the_memory_of_its_arrays(
 
 decimals = st.from_regex(r"\A-?([0-9]{1,20}(\.[0-9]{0,20})?|\.[0-9]{1,20})\Z")
 scientific = st.from_regex(r"\A[+-]?[0-9]{1,3}(\.[0-9]{1,18})?[eE][+-]?[0-9]{1,3}\Z")
+sixteen_digits = st.sampled_from(["99999999.99999999", "90071992.54740993", "-90071993.00000001"])
+numbers = decimals | scientific | sixteen_digits | st.floats(allow_nan=False).map(repr)
 
 
-@given(st.lists(decimals | scientific | st.floats(allow_nan=False).map(repr), min_size=1))
+def write_numbers(path, texts):
+    header = "".join(f"@attribute a{i} numeric\n" for i in range(len(texts)))
+    path.write_text(
+        f"@relation 'r: -C 1'\n@attribute y {{0,1}}\n{header}@data\n1,{','.join(texts)}"
+    )
+    return path
+
+
+@given(st.lists(numbers, min_size=1))
 @settings(SETTINGS, max_examples=100)
-def test_numbers_are_those_of_float_to_the_bit(texts):
-    tokens = tokenize((",".join(texts) + "\n").encode(), b",\n")
-    found = tokens.numbers(np.arange(len(texts)))
-    if any("inf" in text for text in texts):
-        assert found is None
-    else:
-        assert found.tobytes() == np.array([float(text) for text in texts]).tobytes()
+def test_numbers_are_those_of_float_to_the_bit(tmp_path_factory, texts):
+    path = write_numbers(tmp_path_factory.mktemp("made") / "a.arff", texts)
+    assert load_arff(path).data.tobytes() == np.array([float(text) for text in texts]).tobytes()
 
 
-@pytest.mark.parametrize("text", ["99999999.99999999", "90071992.54740993", "-90071993.00000001"])
-def test_sixteen_digits_are_too_many_for_one_division(text):
-    tokens = tokenize(f"{text}\n".encode(), b",\n")
-    assert tokens.numbers(np.arange(1))[0] == float(text)
-
-
-@pytest.mark.parametrize("text", ["-", ".", "-.", "1-2", "1..2", "1_0", "", "0x1", "1e", "٣", " 1"])
-def test_what_is_no_plain_number_is_not_guessed_in_bulk(text):
-    tokens = tokenize(f"1,{text},2\n".encode(), b",\n")
-    assert tokens.numbers(np.arange(3)) is None
+@pytest.mark.parametrize("text", ["-", ".", "-.", "1-2", "1..2", "1_0", "", "0x1", "1e", "٣"])
+def test_what_is_no_number_is_an_error(tmp_path, text):
+    with pytest.raises(ArffError, match="line 7: "):
+        load_arff(write_numbers(tmp_path / "a.arff", ["1", text, "2"]))

@@ -1,8 +1,5 @@
 """Which attributes are labels, and what their values are."""
 
-import gzip
-import tracemalloc
-
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
@@ -48,18 +45,6 @@ def test_xml_labels_match_by_name_in_the_order_of_the_file(toy, tmp_path, body):
     assert_array_equal(found.data, [[1, 2], [3, 4], [5, 6]])
 
 
-def test_none_takes_the_xml_beside_the_file(toy):
-    write_xml(toy.with_suffix(".xml"), '<labels><label name="tag2"/></labels>')
-    assert load_arff(toy).target_names == ["tag2"]
-
-
-def test_none_takes_the_xml_beside_a_compressed_file(toy):
-    packed = toy.with_name("toy.arff.gz")
-    packed.write_bytes(gzip.compress(toy.read_bytes()))
-    write_xml(toy.with_suffix(".xml"), '<labels><label name="tag one"/></labels>')
-    assert load_arff(packed).target_names == ["tag one"]
-
-
 def test_the_xml_beside_the_file_goes_before_the_option_of_the_relation(toy):
     toy.write_text(toy.read_text().replace("toy", "'toy: -C -1'", 1))
     assert load_arff(toy).target_names == ["tag2"]
@@ -88,17 +73,6 @@ def test_labels_may_be_sparse(toy):
     assert issparse(found.target)
     assert found.target.format == "csr"
     assert_array_equal(found.target.toarray(), [[0, 1], [1, 0], [1, 1]])
-
-
-def test_a_single_nominal_attribute_is_the_class(tmp_path):
-    path = tmp_path / "class.arff"
-    path.write_text("@relation r\n@attribute c {red,'sea green'}\n@attribute a real\n@data\n")
-    with path.open("a") as stream:
-        stream.write("'sea green',1\nred,2\n")
-    found = load_arff(path)
-    assert_array_equal(found.target, ["sea green", "red"])
-    assert found.target_names == ["red", "sea green"]
-    assert found.target.ndim == 1
 
 
 def test_a_last_attribute_called_class_is_the_class(tmp_path):
@@ -139,12 +113,6 @@ def test_every_line_end_is_known(tmp_path, line_end):
     assert_array_equal(load_arff(path, labels=["tag2"]).target, [[0], [1], [1]])
 
 
-def test_a_stretch_of_comments_and_blank_lines_holds_no_rows(tmp_path):
-    path = tmp_path / "toy.arff"
-    path.write_text(HEADER + ROWS + "% comment\n\n" * 20_000 + ROWS + "\n \n" * 20_000)
-    assert_array_equal(load_arff(path, labels=["tag2"]).target, [[0], [1], [1]] * 2)
-
-
 def test_shape_comes_from_the_header_and_the_row_count(tmp_path):
     path = tmp_path / "sparse.arff"
     lines = "".join(f"@attribute a{i} numeric\n" for i in range(50))
@@ -176,21 +144,6 @@ def test_nominal_features_can_be_refused(tmp_path):
     assert load_arff(path, nominal="error", ignore=["c"]).feature_names == ["b"]
 
 
-def test_long_categories_are_read_in_little_memory(tmp_path):
-    path = tmp_path / "long.arff"
-    first, second = "u" * 100_000, "v" * 30
-    path.write_text(f"@relation r\n@attribute a real\n@attribute c {{{first},{second}}}\n@data\n")
-    with path.open("a") as stream:
-        stream.write(f"1,{second}\n" * 2_000 + f"2,{first}\n")
-    tracemalloc.start()
-    found = load_arff(path)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert_array_equal(found.data[-2:], [[1], [2]])
-    assert (found.target[0], found.target[-1]) == (second, first)
-    assert peak < 2**24
-
-
 @pytest.mark.parametrize(
     ("labels", "reason"),
     [
@@ -206,19 +159,6 @@ def test_wrong_labels_end_in_one_arff_error(toy, labels, reason):
     with pytest.raises(ArffError, match=reason) as caught:
         load_arff(toy, labels=labels)
     assert caught.value.path == toy
-
-
-def test_every_attribute_a_label_leaves_no_feature(tmp_path):
-    path = tmp_path / "r.arff"
-    path.write_text("@relation r\n@attribute y {0,1}\n@data\n1\n")
-    with pytest.raises(ArffError, match="no feature is left"):
-        load_arff(path, labels=1)
-
-
-@pytest.mark.parametrize("labels", [True, 1.5, []])
-def test_labels_of_another_type_are_refused(toy, labels):
-    with pytest.raises(TypeError, match="labels must be"):
-        load_arff(toy, labels=labels)
 
 
 def test_wrong_options_are_named(toy):

@@ -1,1 +1,0 @@
-"""Tables of the user: CSV, TSV, Parquet, NumPy archives and svmlight files."""
