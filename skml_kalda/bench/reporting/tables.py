@@ -1,25 +1,60 @@
-"""Tables, made from results only."""
+"""Tables of numbers: ours, the paper's and those of others. Made from results only."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from skml_kalda._core.names import check_name
-from skml_kalda.bench.methods import ITSELF, NO_REDUCTION
-from skml_kalda.bench.reporting.published import published
+from skml_kalda.bench.methods import ITSELF, NO_REDUCTION, label
 from skml_kalda.bench.running.results import Results
-from skml_kalda.bench.running.tuning import tuned_by
 from skml_kalda.bench.scores import SCORES
 from skml_kalda.datasets.manifest import read_manifest
 
+SWAPPED = (
+    "The paper swaps the names of the two averages: its “macro F1” is the standard micro F1 "
+    "(pooled over labels) and its “micro F1” is the standard macro F1 (mean over labels). "
+    "Here both have their standard names, also where the paper's numbers are shown."
+)
+PUBLISHED = Path(__file__).parents[1] / "published"
 # What a comparison of tuned methods ranks them by.
 _RANKED = (
     "macro_f1_tuned", "micro_f1_tuned", "macro_f1", "micro_f1", "average_precision", "ranking_loss",
 )  # fmt: skip
 _GROUP = ["dataset", "classifier", "method", "dimension"]
+
+
+@cache
+def published() -> dict[tuple[str, str, str, str], float]:
+    """Return the paper's values by data set, method, classifier and score (standard name).
+
+    Examples
+    --------
+    >>> from skml_kalda.bench.reporting.tables import published
+    >>> published()["yeast", "MLDA", "1-NN", "micro_f1"]
+    0.5693
+    """
+    found = pd.concat(pd.read_csv(path) for path in sorted(PUBLISHED.glob("*.csv")))
+    key = ["dataset", "method", "classifier", "score"]
+    return dict(found.set_index(key)["value"])
+
+
+@cache
+def published_outside() -> pd.DataFrame:
+    """Return published results of others: dataset, method, train_rows, score, value and source.
+
+    Examples
+    --------
+    >>> from skml_kalda.bench.reporting.tables import published_outside
+    >>> rows = published_outside().query("dataset == 'bibtex' and score == 'precision_at_1'")
+    >>> rows.set_index("method")["value"].idxmax()
+    'SLEEC'
+    """
+    return pd.read_csv(PUBLISHED / "outside" / "outside.csv")
 
 
 def table(results: Results, score: str = "accuracy") -> pd.DataFrame:
@@ -56,16 +91,11 @@ def table(results: Results, score: str = "accuracy") -> pd.DataFrame:
         return pd.DataFrame(columns=[*_GROUP, "mean", "sd", "folds", "paper", "difference"])
     found = frame.groupby(_GROUP, sort=False)[score].agg(["mean", "std", "count"]).reset_index()
     found.columns = pd.Index([*_GROUP, "mean", "sd", "folds"])
-    found["paper"] = [_paper(row, score) for row in found.to_dict("records")]
+    keys = zip(found["dataset"], found["method"], found["classifier"], strict=True)
+    paper = pd.Series([published().get((*key, score), float("nan")) for key in keys])
+    found["paper"] = paper.where(found["dimension"] == 0)
     found["difference"] = found["mean"] - found["paper"]
     return found
-
-
-def _paper(row: Mapping[Any, Any], score: str) -> float:
-    if row["dimension"]:
-        return float("nan")
-    key = str(row["dataset"]), str(row["method"]), str(row["classifier"]), score
-    return published().get(key, float("nan"))
 
 
 def classifiers_in(results: Results) -> list[str]:
@@ -107,7 +137,9 @@ def main_scores(results: Results) -> tuple[str, ...]:
         of_paper = table(results)["paper"].notna().any()
         several = "subset_accuracy" in scores_in(results)
         return ("macro_f1",) if several and not of_paper else ("accuracy",)
-    return tuple(dict.fromkeys([*tuned_by(tune), *(s for s in _RANKED if s in scores_in(results))]))
+    return tuple(
+        dict.fromkeys([*results.plan.tuned_by(), *(s for s in _RANKED if s in scores_in(results))])
+    )
 
 
 def fold_means(results: Results, score: str, classifier: str) -> pd.DataFrame:
@@ -202,3 +234,69 @@ def _means(results: Results, score: str) -> pd.DataFrame:
     if check_name("score", score, SCORES) not in frame:
         raise ValueError(f"the results in {results.folder} have no {score!r}")
     return frame.groupby(_GROUP, sort=False)[[score, "fit_seconds"]].mean()
+
+
+def candidate(method: str, classifier: str) -> str:
+    """Return the name of a method with the classifier that follows it."""
+    return label(method) if classifier in (ITSELF, "") else f"{label(method)} + {classifier}"
+
+
+def with_candidates(results: Results) -> pd.DataFrame:
+    """Return the cells that did not fail, with a column "candidate"."""
+    frame = results.frame()
+    # Runs of older versions have the times of the reducer, and those of the classifier together.
+    if frame["train_seconds"].isna().any():
+        old = frame["fit_seconds"] + frame["classify_seconds"]
+        frame["train_seconds"] = frame["train_seconds"].astype(float).fillna(old)
+    names = map(candidate, frame["method"], frame["classifier"])
+    return frame.assign(candidate=list(names))
+
+
+def time_ratios(results: Results, kind: str = "train_seconds") -> pd.DataFrame:
+    """Return the median time over the folds as a ratio to the fastest on each data set.
+
+    Parameters
+    ----------
+    results : Results
+        The results of a plan with scores.
+    kind : {"train_seconds", "predict_seconds"}, default="train_seconds"
+        To fit everything, or to project and classify the test samples.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row for each data set, a column for each method and classifier; empty if the results
+        have no such times.
+    """
+    frame = with_candidates(results).dropna(subset=[kind])
+    if frame.empty:
+        return pd.DataFrame()
+    times = frame.groupby(["dataset", "candidate"], sort=False)[kind].median().unstack(sort=False)
+    times = times.clip(lower=1e-6)
+    return times.div(times.min(axis=1), axis=0)
+
+
+def split_means(results: Results, score: str, classifier: str) -> pd.Series[float]:
+    """Return the mean over the folds of each split, by data set, method and repeat."""
+    frame = rows_with(results.frame(), classifier)
+    return frame.groupby(["dataset", "method", "repeat"], sort=False)[score].mean()
+
+
+def spread(results: Results, score: str, classifier: str) -> pd.DataFrame:
+    """Tabulate how a score varies from split to split; a split is one set of folds.
+
+    Parameters
+    ----------
+    results : Results
+        The results of a plan with several repeats.
+    score, classifier : str
+        The names of a score and of a classifier.
+
+    Returns
+    -------
+    pandas.DataFrame
+        By data set and method: the mean over the splits, their standard deviation, the standard
+        error of the mean, and the score of the first split alone.
+    """
+    splits = split_means(results, score, classifier)
+    return splits.groupby(["dataset", "method"], sort=False).agg(["mean", "std", "sem", "first"])
