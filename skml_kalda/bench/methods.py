@@ -257,18 +257,6 @@ def check_classifier(name: str, k: int | None = None) -> str:
     return family if (family, k) == ("MLkNN", _DEFAULT_K) else f"{k}-{family}"
 
 
-def n_neighbors(name: str) -> int:
-    """Return the number of neighbours in the name of a classifier; 0 if there is none.
-
-    Examples
-    --------
-    >>> from skml_kalda.bench.methods import n_neighbors
-    >>> n_neighbors("3-NN"), n_neighbors("MLkNN"), n_neighbors("itself")
-    (3, 10, 0)
-    """
-    return 0 if name in ("", ITSELF, TUNED_CLASSIFIER) else _parse(name)[1]
-
-
 def make_classifier(name: str) -> Any:
     """Make the classifier of a name: "1-NN", "3-NN", "MLkNN", "15-MLkNN"."""
     family, k = _parse(name)

@@ -109,13 +109,15 @@ def _is_text(value: Any) -> bool:
     return isinstance(value, str) and bool(value.strip())
 
 
-def _is_whole(least: int, most: float = math.inf) -> Test:
-    return lambda value: type(value) is int and least <= value <= most
+def _is_whole(least: int) -> Test:
+    return lambda value: type(value) is int and least <= value < 2**31
 
 
-def _is_list(test: Test) -> Test:
+def _is_list(test: Test, least: int = 0) -> Test:
     return lambda value: (
-        isinstance(value, list | tuple) and all(map(test, value)) and len(set(value)) == len(value)
+        isinstance(value, list | tuple)
+        and all(map(test, value))
+        and len(set(value)) == len(value) >= least
     )
 
 
@@ -128,22 +130,17 @@ def _is_table(test: Test) -> Test:
 def _is_file(value: Any) -> bool:
     kinds = {"file": str, "labels": str | int | list | tuple, "ignore": list | tuple}
     kinds |= {"nominal": str}
-    return (
-        isinstance(value, Mapping)
-        and _is_text(value.get("file"))
-        and all(name in kinds and isinstance(each, kinds[name]) for name, each in value.items())
-    )
+    is_known = _is_table(lambda _: True)(value) and "file" in value and value.keys() <= kinds.keys()
+    return is_known and all(isinstance(each, kinds[name]) for name, each in value.items())
 
 
-def _is_seconds(value: Any) -> bool:
-    return type(value) in (int, float) and 0 <= value < math.inf
-
-
-_names = _is_list(_is_text)
 _TEXT = ("a text", _is_text)
-_NAMES = ("a list of different names, at least one", lambda value: _names(value) and len(value) > 0)
+_NAMES = ("a list of different names, at least one", _is_list(_is_text, 1))
 _SWITCH = ("true or false", lambda value: isinstance(value, bool))
 _ROWS = ("a table with a whole number for each data set", _is_table(_is_whole(0)))
+_FOLDS = ("a whole number of at least 2", _is_whole(2))
+_PARAMETERS = "a table with a table of parameters for each method"
+_WHOLE_NUMBERS = "a list of different whole numbers of at least 1"
 # What each setting of a plan, and each setting of its tuning, may be.
 _ALLOWED: dict[str, tuple[str, Test]] = {
     "name": _TEXT,
@@ -154,38 +151,29 @@ _ALLOWED: dict[str, tuple[str, Test]] = {
     "datasets": _NAMES,
     "methods": _NAMES,
     "classifiers": _NAMES,
-    "parameters": (
-        "a table with a table of parameters for each method",
-        _is_table(_is_table(lambda _: True)),
-    ),
+    "parameters": (_PARAMETERS, _is_table(_is_table(lambda _: True))),
     "published": _SWITCH,
-    "dimensions": (
-        "a list of different whole numbers of at least 1",
-        _is_list(_is_whole(1)),
-    ),
-    "folds": ("a whole number of at least 2", _is_whole(2)),
+    "dimensions": (_WHOLE_NUMBERS, _is_list(_is_whole(1))),
+    "folds": _FOLDS,
     "repeats": ("a whole number of at least 1", _is_whole(1)),
-    "seed": ("a whole number from 0 to 2147483647", _is_whole(0, 2**31 - 1)),
+    "seed": ("a whole number from 0 to 2147483647", _is_whole(0)),
     "standardize": _SWITCH,
     "stratified": _SWITCH,
-    "thresholds": (
-        "a whole number of at least 2, or 0",
-        lambda value: _is_whole(0)(value) and value != 1,
-    ),
+    "thresholds": ("a whole number of at least 2, or 0", lambda v: v == 0 or _is_whole(2)(v)),
     "classes": ("a whole number of at least 0", _is_whole(0)),
     "max_rows": _ROWS,
     "train_rows": _ROWS,
     "tune": ("a table", lambda value: isinstance(value, Mapping)),
-    "timeout": ("a number of seconds, 0 for no limit", _is_seconds),
-    "classify": ("a list of names", _names),
+    "timeout": (
+        "a number of seconds, 0 for no limit",
+        lambda value: type(value) in (int, float) and 0 <= value < math.inf,
+    ),
+    "classify": ("a list of names", _is_list(_is_text)),
 }
 _TUNING: dict[str, tuple[str, Test]] = {
-    "folds": _ALLOWED["folds"],
+    "folds": _FOLDS,
     "score": ("a name, or a list of different names", lambda v: _is_text(v) or _NAMES[1](v)),
-    "neighbors": (
-        "a list of different whole numbers of at least 1",
-        lambda value: _is_list(_is_whole(1))(value) and len(value) > 0,
-    ),
+    "neighbors": (f"{_WHOLE_NUMBERS}, not empty", _is_list(_is_whole(1), 1)),
     "grid": (
         "a table with a table of lists of values for each method",
         _is_table(_is_table(lambda values: isinstance(values, list | tuple))),
@@ -358,10 +346,8 @@ class Plan:
         ]
         if by_itself and self.kind != "scores":
             raise ValueError(f"a {self.kind} shows reductions, and {by_itself[0]} is a classifier")
-        found = replace(self, classify=())
-        return replace(
-            found, classify=tuple(name for name in by_itself if not found._classifies(name))
-        )
+        unnamed = replace(self, classify=())
+        return replace(unnamed, classify=[n for n in by_itself if not unnamed._classifies(n)])
 
     @property
     def slug(self) -> str:
@@ -386,28 +372,23 @@ class Plan:
         scored = self.kind == "scores"
         folds = product(range(self.repeats), range(self.folds)) if scored else [(0, 0)]
         axes = product(self.datasets, self.methods, self.dimensions or [None], list(folds))
+        shared = ("kind", "standardize", "classes", "folds", "seed", "thresholds", "stratified")
+        settings = {name: getattr(self, name) for name in shared}
         for dataset, method, dimension, (repeat, fold) in axes:
             given = self.parameters.get(method, {})
-            tune = {**self.tune, "grid": self.tune["grid"].get(method, {})} if self.tune else {}
             for classifier in self._classifiers(method):
                 yield Cell(
-                    kind=self.kind,
+                    **settings,
                     dataset=dataset,
                     method=method,
                     classifier=classifier,
                     dimension=dimension,
-                    standardize=self.standardize,
-                    classes=self.classes,
-                    folds=self.folds,
                     repeat=repeat,
                     fold=fold,
-                    seed=self.seed,
                     parameters=published_form(method, given) if self.published else given,
                     max_rows=self.max_rows.get(dataset, 0),
                     train_rows=self.train_rows.get(dataset, 0),
-                    tune=tune,
-                    thresholds=self.thresholds,
-                    stratified=self.stratified,
+                    tune=self.tune and {**self.tune, "grid": self.tune["grid"].get(method, {})},
                 )
 
     def _classifiers(self, method: str) -> tuple[str, ...]:

@@ -186,19 +186,19 @@ def _ranks(results: Results, score: Score) -> Figure:
 
     classifiers = classifiers_in(results)
     drawn, axes = _panels(
-        len(classifiers), width=4.6, height=1.2 + 0.15 * len(results.plan.methods)
+        len(classifiers), width=5.6, height=1.2 + 0.15 * len(results.plan.methods)
     )
     for axis, classifier in zip(axes, classifiers, strict=True):
         means = fold_means(results, score.name, classifier).rename(columns=label)
         ranking = rank_methods(means, ascending=score.lower_is_better)
-        axis.set_title("" if classifier == ITSELF else classifier)
         if ranking is None:
             continue
+        after = "" if classifier == ITSELF else f"{classifier}, "
+        axis.set_title(f"{after}critical difference {ranking.critical_difference:.2f}")
         critical_difference_diagram(
             ranking.mean_ranks,
             ranking.nemenyi,
             ax=axis,
-            cd=ranking.critical_difference,
             label_fmt_left="{label} {rank:.2f} ",
             label_fmt_right=" {rank:.2f} {label}",
             marker_props={"color": INK, "s": 9},

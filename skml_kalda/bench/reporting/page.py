@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -15,7 +15,7 @@ from jinja2 import Environment, PackageLoader, select_autoescape
 from skml_kalda.bench.methods import ITSELF, NO_REDUCTION, label
 from skml_kalda.bench.plan import command_of
 from skml_kalda.bench.reporting.figures import figure, figure_names, svg
-from skml_kalda.bench.reporting.ranks import Lead, leader, post_hoc, rank_methods
+from skml_kalda.bench.reporting.ranks import leader, post_hoc, rank_methods
 from skml_kalda.bench.reporting.tables import (
     SWAPPED,
     agreement,
@@ -40,7 +40,7 @@ from skml_kalda.bench.scores import MAIN, SCORES, Score
 _CAPTIONS = {
     "scores": "{score} of each method: mean and standard deviation over the folds{paper}.",
     "ranks": "{score}: mean rank across the data sets (1 is best). Nemenyi's test at 5 % finds no "
-    "difference between methods under one bar; CD is its critical difference.",
+    "difference between methods under one bar.",
     "cost": "{score} against the time to train, as a ratio to the fastest: best is above and left.",
     "spread": "How the splits of the same rows differ: the mean over the folds of each split.",
     "dimension": "{score} by dimension of the subspace; the dotted line is K − 1.",
@@ -219,8 +219,8 @@ def _parts(results: Results, anchor: str) -> Iterator[Part]:
     # The last environment, and every other one that a resumed run has used.
     seen = {str({**each, "started": ""}): each for each in results.environments}
     header = list(results.environments[-1])
-    rows = [[Entry(each.get(name, "")) for name in header] for each in seen.values()]
-    where = Grid("Where it ran", header, rows)
+    rows = ([each.get(name, "") for name in header] for each in seen.values())
+    where = _plain("Where it ran", header, rows)
     yield Part("Environment, and the command to run it again", [where], folded=True)
 
 
@@ -240,26 +240,47 @@ def _setting(results: Results) -> str:
     return f"{methods} on {sets}: {folds}; features {scale}. {counts}{drawn}"
 
 
-def _summary(results: Results) -> Iterator[Block]:
+def _plain(caption: str, header: Sequence[Any], rows: Iterable[Sequence[Any]]) -> Grid:
+    """Make a grid of values that need neither bold nor notes."""
+    entries = [
+        [each if isinstance(each, Entry) else Entry(str(each)) for each in row] for row in rows
+    ]
+    return Grid(caption, list(map(str, header)), entries)
+
+
+def _by_method(
+    caption: str,
+    found: pd.DataFrame,
+    methods: Sequence[str],
+    write: Callable[[Any], Entry],
+    note: Callable[[str], str] = lambda _: "",
+) -> Grid:
+    """Make a grid with a row for each data set and a column for each method."""
+    cells = {(row.dataset, row.method): write(row) for row in found.itertuples()}
+    shown = [name for name in methods if name in set(found["method"])]
+    rows = [
+        [Entry(name, note=note(name)), *(cells.get((name, each), Entry("")) for each in shown)]
+        for name in dict.fromkeys(found["dataset"])
+    ]
+    return Grid(caption, ["data set", *map(label, shown)], rows)
+
+
+def _summary(results: Results) -> Iterator[Grid]:
     """Yield which method leads, by how much, how certain that is, and what it costs."""
-    shown = [name for name in _SUMMARIZED if name in scores_in(results)]
-    found = [lead for name in shown if (lead := leader(results, SCORES[name])) is not None]
-    main = leader(results, SCORES[main_scores(results)[0]]) if found else None
-    if main is None:
-        return
     ratios = time_ratios(results)
-    yield f"{_sentence(main)} {_cost(results, main.best)}".strip()
+    shown = [SCORES[name] for name in _SUMMARIZED if name in scores_in(results)]
     rows = [
         [
-            Entry(_capitalized(lead.score.title)),
+            _capitalized(lead.score.title),
             Entry(lead.best, best=True),
-            Entry(f"{lead.value:.4f}"),
-            Entry(lead.second),
-            Entry(f"{lead.lead:.4f}"),
-            Entry(lead.certainty()),
-            Entry(_ratio(ratios[lead.best].median())),
+            f"{lead.value:.4f}",
+            lead.second,
+            f"{lead.lead:.4f}",
+            lead.certainty(),
+            _ratio(ratios[lead.best].median()),
         ]
-        for lead in found
+        for lead in (leader(results, score) for score in shown)
+        if lead is not None
     ]
     header = ["measure", "leader", "score", "second", "lead", "how sure", "time to train"]
     caption = (
@@ -267,37 +288,13 @@ def _summary(results: Results) -> Iterator[Block]:
         "that they share; clear is p < 5 %. The same scores found the leader, so its lead is "
         "probably overstated. Time is the ratio to the fastest"
     )
-    yield Grid(caption, header, rows)
-
-
-def _sentence(lead: Lead) -> str:
-    mean = " in the mean over the data sets" if lead.n_datasets > 1 else ""
-    text = (
-        f"By {lead.score.title}, {lead.best} leads with {lead.value:.4f}{mean}, {lead.lead:.4f} "
-        f"ahead of {lead.second}"
-    )
-    if lead.n_datasets > 1:
-        return f"{text}. Of the data sets, it is {lead.certainty()}."
-    clear = any(p < 0.05 for p in lead.p_values)
-    verdict = "a clear lead" if clear else "too little to tell the two apart on this many folds"
-    return f"{text}: {verdict} ({lead.certainty().split(',')[0]})."
-
-
-def _cost(results: Results, best: str) -> str:
-    verbs = {"train_seconds": "train", "predict_seconds": "predict"}
-    ratios = {verb: time_ratios(results, kind) for kind, verb in verbs.items()}
-    words = [
-        f"{_ratio(found[best].median())} times as long to {verb}"
-        for verb, found in ratios.items()
-        if best in found
-    ]
-    several = " (median over the data sets)" if len(ratios["train"]) > 1 else ""
-    return f"It takes {' and '.join(words)} as the fastest{several}." if words else ""
+    if rows:
+        yield _plain(caption, header, rows)
 
 
 def _ratio(value: float) -> str:
     """Return a ratio with two digits or more."""
-    return f"{value:.1f}" if value < 9.95 else f"{value:.0f}"
+    return "" if pd.isna(value) else f"{value:.{value < 9.95:d}f}"
 
 
 def _pictures(results: Results, anchor: str) -> Iterator[Picture]:
@@ -308,30 +305,26 @@ def _pictures(results: Results, anchor: str) -> Iterator[Picture]:
         words = [anchor, name, *([score.replace("_", "-")] if others else [])]
         paper = table(results, score)["paper"].notna().any()
         beside = ", and the paper's number where it has one" if paper else ""
-        title = _capitalized(SCORES[score].title)
-        file_name = "-".join(words)
-        yield Picture(
-            file_name,
-            _CAPTIONS[name].format(score=title, paper=beside),
-            svg(figure(results, name, score=score), file_name),
-        )
+        caption = _CAPTIONS[name].format(score=_capitalized(SCORES[score].title), paper=beside)
+        drawn = svg(figure(results, name, score=score), "-".join(words))
+        yield Picture("-".join(words), caption, drawn)
 
 
 def _by_dimension(results: Results) -> Grid:
-    dimensions = list(results.plan.dimensions)
-    lines = []
-    for (name, method), part in table(results).groupby(["dataset", "method"], sort=False):
-        means = part.set_index("dimension")["mean"]
-        entries = [Entry(f"{means[d]:.4f}" if d in means else "") for d in dimensions]
-        lines.append([Entry(f"{name}, {method}"), *entries])
-    return Grid("Accuracy by dimension", ["data set, method", *map(str, dimensions)], lines)
+    means = table(results).set_index(["dataset", "method", "dimension"])["mean"]
+    wide = means.unstack(sort=False)[list(results.plan.dimensions)]
+    rows = [
+        [", ".join(map(str, names)), *("" if pd.isna(v) else f"{v:.4f}" for v in values)]
+        for names, values in zip(wide.index, wide.to_numpy(), strict=True)
+    ]
+    return _plain("Accuracy by dimension", ["data set, method", *wide.columns], rows)
 
 
 def _score_parts(results: Results) -> Iterator[Part]:
     verdict = agreement(results)
     if not verdict.empty:
-        rows = [[Entry(str(value)) for value in row] for row in verdict.to_numpy()]
-        grid = Grid("By accuracy, among the methods of the paper", list(verdict.columns), rows)
+        caption = "By accuracy, among the methods of the paper"
+        grid = _plain(caption, verdict.columns, verdict.to_numpy())
         yield Part("Is the paper's ranking confirmed?", [grid])
     if outside := list(_outside(results)):
         yield Part("Published results beside ours", outside)
@@ -352,11 +345,9 @@ def _score_parts(results: Results) -> Iterator[Part]:
 
 def _outside(results: Results) -> Iterator[Grid]:
     """Yield a table for each data set that a plan splits as published results did."""
-    for name in results.plan.datasets:
-        theirs = published_outside()
-        theirs = theirs[theirs["dataset"] == name]
+    for name, theirs in published_outside().groupby("dataset"):
         train = results.plan.train_rows.get(name)
-        if not train or theirs.empty:
+        if not train or name not in results.plan.datasets:
             continue
         scores = list(dict.fromkeys(theirs["score"]))
         rows = []
@@ -365,70 +356,56 @@ def _outside(results: Results) -> Iterator[Grid]:
         ):
             values = part.set_index("score")["value"]
             shown = [f"{values[score]:.4g}" if score in values else "–" for score in scores]
-            rows.append([Entry(str(method), note=str(source)), Entry(str(n)), *map(Entry, shown)])
+            rows.append([Entry(method, note=source), n, *shown])
         tables = [table(results, score).set_index(["dataset", "method"]) for score in scores]
         for method in results.plan.methods:
             ours = [found.loc[found.index == (name, method)] for found in tables]
             if all(len(part) for part in ours):
                 means = [f"{p['mean'].iloc[0]:.4f} ± {p['sd'].iloc[0]:.3f}" for p in ours]
-                first = Entry(label(method), best=True, note="here")
-                rows.append([first, Entry(str(train)), *map(Entry, means)])
+                rows.append([Entry(label(method), best=True, note="here"), train, *means])
         caption = (
             f"{name}: as published, and here ({results.plan.folds} random splits, mean ± standard "
             "deviation)"
         )
-        yield Grid(
-            caption, ["method", "training rows", *(SCORES[score].label for score in scores)], rows
-        )
+        titles = [SCORES[score].label for score in scores]
+        yield _plain(caption, ["method", "training rows", *titles], rows)
 
 
 def _score_grid(results: Results, rows: pd.DataFrame, score: Score) -> Grid:
-    methods = [name for name in results.plan.methods if name in set(rows["method"])]
-    lines = []
-    for name, part in rows.groupby("dataset", sort=False):
-        drawn, n = results.plan.max_rows.get(str(name), 0), size_of(results, str(name))["rows"]
-        first = Entry(str(name), note=f"{drawn} of {n} rows" if 0 < drawn < n else "")
-        best, by_method = score.best(part["mean"]), part.set_index("method")
-        lines.append([first, *_by_method(by_method, methods, lambda row, b=best: _mean(row, b))])
+    best = rows.groupby("dataset")["mean"].transform(score.best)
     caption = _capitalized(score.label)
     if rows["paper"].notna().any():
         alias = {"macro_f1": " (there “micro F1”)", "micro_f1": " (there “macro F1”)"}
         there = alias.get(score.name, "")
         caption += f"; below, the paper's number{there} and our difference from it"
-    return Grid(caption, ["data set", *map(label, methods)], lines)
 
+    def write(row: Any) -> Entry:
+        note = "" if pd.isna(row.paper) else f"paper {row.paper:.4f}, {row.difference:+.4f}"
+        return Entry(f"{row.mean:.4f} ± {row.sd:.3f}", bool(row.mean == row.best), note)
 
-def _mean(row: Any, best: float) -> Entry:
-    paper = row["paper"]
-    note = "" if pd.isna(paper) else f"paper {paper:.4f}, {row['difference']:+.4f}"
-    return Entry(f"{row['mean']:.4f} ± {row['sd']:.3f}", bool(row["mean"] == best), note)
+    def drawn(name: str) -> str:
+        most, n = results.plan.max_rows.get(name, 0), size_of(results, name)["rows"]
+        return f"{most} of {n} rows" if 0 < most < n else ""
 
-
-def _by_method(part: pd.DataFrame, methods: Sequence[str], write: Any) -> list[Entry]:
-    return [write(part.loc[name]) if name in part.index else Entry("") for name in methods]
+    return _by_method(caption, rows.assign(best=best), results.plan.methods, write, drawn)
 
 
 def _spreads(results: Results, classifier: str) -> Iterator[Grid]:
     """Yield how each main score varies over the splits of a repeated cross-validation."""
-    if results.plan.repeats == 1:
-        return
-    methods = results.plan.methods
+
+    def write(row: Any) -> Entry:
+        note = f"sd {row.std:.4f}, alone {row.first:.4f}"
+        return Entry(f"{row.mean:.4f} ± {row.sem:.4f}", note=note)
+
     for score in (score for score in MAIN if score in scores_in(results)):
         caption = (
             f"{_capitalized(SCORES[score].label)} over {results.plan.repeats} splits of the same "
             "rows: mean ± its standard error; below, the standard deviation over the splits and "
             f"the result of the split with seed {results.plan.seed} alone"
         )
-        rows = [
-            [Entry(str(name)), *_by_method(part.droplevel(0), methods, _split)]
-            for name, part in spread(results, score, classifier).groupby(level=0, sort=False)
-        ]
-        yield Grid(caption, ["data set", *map(label, methods)], rows)
-
-
-def _split(row: Any) -> Entry:
-    note = f"sd {row['std']:.4f}, alone {row['first']:.4f}"
-    return Entry(f"{row['mean']:.4f} ± {row['sem']:.4f}", note=note)
+        if results.plan.repeats > 1:
+            found = spread(results, score, classifier).reset_index()
+            yield _by_method(caption, found, results.plan.methods, write)
 
 
 def _comparison(results: Results, classifier: str) -> Iterator[Grid]:
@@ -440,26 +417,35 @@ def _comparison(results: Results, classifier: str) -> Iterator[Grid]:
         ranking = rank_methods(means, ascending=score.lower_is_better)
         if ranking is None:
             continue
-        ranks = [Entry("mean rank"), *(Entry(f"{value:.2f}") for value in ranking.mean_ranks)]
+        ranks = ["mean rank", *(f"{value:.2f}" for value in ranking.mean_ranks)]
         caption = (
             f"Mean rank by {score.title} with {classifier} on {ranking.n_datasets} data sets. "
             f"Friedman's test: p = {ranking.p_value:.3g}; critical difference at 5 % (Nemenyi): "
             f"{ranking.critical_difference:.2f}"
         )
-        yield Grid(caption, ["", *map(label, ranking.mean_ranks.index)], [ranks])
+        yield _plain(caption, ["", *map(label, ranking.mean_ranks.index)], [ranks])
         if tuned:
             yield _post_hoc(means, score)
     if tuned and NO_REDUCTION in set(results.frame()["method"]):
         yield from (_against_none(results, score) for score in scores)
     if tuned:
-        yield _choices(results)
+        rows = [
+            [
+                label(row.method),
+                row.parameter,
+                ", ".join(f"{value}: {n}" for value, n in row.counts.items() if n),
+            ]
+            for row in choices(results).itertuples()
+        ]
+        caption = "How often each value was chosen, over all data sets and outer folds"
+        yield _plain(caption, ["method", "parameter", "value: times"], rows)
 
 
 def _post_hoc(means: pd.DataFrame, score: Score) -> Grid:
     found = post_hoc(means, ascending=score.lower_is_better).drop(columns="mean rank").T
     (best,) = {label(str(name)) for name in set(means) - set(found)}
     rows = [
-        [Entry(str(test)), *(Entry(f"{p:.3g}", best=bool(p < 0.05)) for p in values)]
+        [test, *(Entry(f"{p:.3g}", best=bool(p < 0.05)) for p in values)]
         for test, values in zip(found.index, found.to_numpy(), strict=True)
     ]
     least = 2 * 0.5 ** len(means) * len(found.columns)
@@ -468,37 +454,21 @@ def _post_hoc(means: pd.DataFrame, score: Score) -> Grid:
         f"5 %. On {len(means)} data sets the smallest p-value of Wilcoxon's test cannot be below "
         f"{least:.2g}"
     )
-    return Grid(caption, ["test", *map(label, map(str, found.columns))], rows)
+    return _plain(caption, ["test", *map(label, found.columns)], rows)
 
 
 def _against_none(results: Results, score: Score) -> Grid:
-    found = differences(results, score.name)
-    methods = [name for name in results.plan.methods if name in set(found["method"])]
     sign = -1 if score.lower_is_better else 1
-    lines = []
-    for name, part in found.groupby("dataset", sort=False):
-        rows = part.set_index("method").reindex(methods)
-        pairs = zip(rows["difference"], rows["se"], strict=True)
-        entries = [Entry(f"{v:+.4f} ± {se:.4f}", best=bool(sign * v > se)) for v, se in pairs]
-        lines.append([Entry(str(name)), *entries])
+
+    def write(row: Any) -> Entry:
+        is_gain = bool(sign * row.difference > row.se)
+        return Entry(f"{row.difference:+.4f} ± {row.se:.4f}", best=is_gain)
+
     caption = (
         f"Against no reduction: difference in {score.title}, ± its standard error over the outer "
         "folds; bold where the gain exceeds its standard error"
     )
-    return Grid(caption, ["data set", *map(label, methods)], lines)
-
-
-def _choices(results: Results) -> Grid:
-    lines = [
-        [
-            Entry(label(row["method"])),
-            Entry(row["parameter"]),
-            Entry(", ".join(f"{value}: {n}" for value, n in row["counts"].items() if n)),
-        ]
-        for row in choices(results).to_dict("records")
-    ]
-    caption = "How often each value was chosen, over all data sets and outer folds"
-    return Grid(caption, ["method", "parameter", "value: times"], lines)
+    return _by_method(caption, differences(results, score.name), results.plan.methods, write)
 
 
 def _times(results: Results) -> Iterator[Grid]:
@@ -508,39 +478,36 @@ def _times(results: Results) -> Iterator[Grid]:
     }
     for kind, title in titles.items():
         ratios = time_ratios(results, kind)
-        rows = [
-            [Entry(str(name)), *(Entry("" if pd.isna(v) else _ratio(v)) for v in values)]
-            for name, values in zip(ratios.index, ratios.to_numpy(), strict=True)
-        ]
-        if rows:
-            caption = f"{title}, as a ratio to the fastest on one core; other work may have run"
-            yield Grid(f"{caption} at the same time", ["data set", *ratios.columns], rows)
+        caption = (
+            f"{title}, as a ratio to the fastest on one core; other work may have run at the same "
+            "time"
+        )
+        if not ratios.empty:
+            lines = zip(ratios.index, ratios.to_numpy(), strict=True)
+            rows = ([name, *map(_ratio, values)] for name, values in lines)
+            yield _plain(caption, ["data set", *ratios.columns], rows)
 
 
 def _objectives(results: Results) -> Grid:
-    lines = [
+    rows = [
         [
-            Entry(f"{row['dataset']}, {row['method']}"),
-            *(Entry(f"{row['objective'][end]:.6f}") for end in (0, -1)),
-            Entry(f"{row['upper_bound']:.6f}"),
-            Entry(str(row["iterations"])),
-            Entry("yes" if row["converged"] else "no"),
+            f"{row['dataset']}, {row['method']}",
+            *(f"{row['objective'][end]:.6f}" for end in (0, -1)),
+            f"{row['upper_bound']:.6f}",
+            row["iterations"],
+            "yes" if row["converged"] else "no",
         ]
         for row in results.ok
     ]
     header = ["data set, method", "J at the start", "J at the end", "bound", "iterations"]
-    return Grid("The objective", [*header, "converged"], lines)
+    return _plain("The objective", [*header, "converged"], rows)
 
 
 def _absent(results: Results) -> Iterator[Grid]:
     if results.skipped:
-        rows: list[list[Entry]] = [
-            [Entry(row[key]) for key in ("dataset", "reason", "command")] for row in results.skipped
-        ]
-        yield Grid("Skipped", ["data set", "why", "how to get it"], rows)
+        rows = ([row[key] for key in ("dataset", "reason", "command")] for row in results.skipped)
+        yield _plain("Skipped", ["data set", "why", "how to get it"], rows)
     if results.failed:
-        rows = [
-            [Entry(dataset), Entry(method), Entry(str(n)), Entry(error)]
-            for (dataset, method, error), n in failures_by_kind(results.failed).items()
-        ]
-        yield Grid("Failed", ["data set", "method", "cells", "error"], rows)
+        kinds = failures_by_kind(results.failed).items()
+        failed = ([dataset, method, n, error] for (dataset, method, error), n in kinds)
+        yield _plain("Failed", ["data set", "method", "cells", "error"], failed)

@@ -236,20 +236,12 @@ def _means(results: Results, score: str) -> pd.DataFrame:
     return frame.groupby(_GROUP, sort=False)[[score, "fit_seconds"]].mean()
 
 
-def candidate(method: str, classifier: str) -> str:
-    """Return the name of a method with the classifier that follows it."""
-    return label(method) if classifier in (ITSELF, "") else f"{label(method)} + {classifier}"
-
-
 def with_candidates(results: Results) -> pd.DataFrame:
-    """Return the cells that did not fail, with a column "candidate"."""
+    """Return the cells that did not fail, with a method and its classifier as "candidate"."""
     frame = results.frame()
-    # Runs of older versions have the times of the reducer, and those of the classifier together.
-    if frame["train_seconds"].isna().any():
-        old = frame["fit_seconds"] + frame["classify_seconds"]
-        frame["train_seconds"] = frame["train_seconds"].astype(float).fillna(old)
-    names = map(candidate, frame["method"], frame["classifier"])
-    return frame.assign(candidate=list(names))
+    pairs = zip(frame["method"], frame["classifier"], strict=True)
+    names = [label(m) if c in (ITSELF, "") else f"{label(m)} + {c}" for m, c in pairs]
+    return frame.assign(candidate=names)
 
 
 def time_ratios(results: Results, kind: str = "train_seconds") -> pd.DataFrame:

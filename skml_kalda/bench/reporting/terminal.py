@@ -6,7 +6,6 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 import pandas as pd
 from rich import box, progress
@@ -76,40 +75,22 @@ def print_scores(console: Console, results: Results) -> None:
     for score in (SCORES[name] for name in MAIN if name in scores_in(results)):
         found = table(results, score.name)
         best = found.groupby("dataset")["mean"].transform(score.best)
-        found = found.assign(best=found["mean"] == best)
-        # A column for each classifier, and two for the paper where it has numbers.
-        with_paper = set(found.dropna(subset=["paper"])["classifier"])
-        columns = [
-            (classifier, field)
-            for classifier in dict.fromkeys(found["classifier"])
-            for field in ("mean", "paper", "difference")
-            if field == "mean" or classifier in with_paper
+        found["text"] = [
+            f"{row.mean:.4f}{'*' if row.mean == row.best else ' '}"
+            + ("" if pd.isna(row.paper) else f" ({row.paper:.4f}, {row.difference:+.4f})")
+            for row in found.assign(best=best).itertuples()
         ]
-        parts = found.groupby(["dataset", "method", "dimension"], sort=False)
-        lines = [_line(*key, part.set_index("classifier"), columns) for key, part in parts]
-        header = [name if field == "mean" else field for name, field in columns]
-        title = f"{score.label}  (* is the best of its data set)"
-        _print(console, title, ["data set", "method", *header], lines)
+        wide = found.set_index(["dataset", "method", "dimension", "classifier"])["text"]
+        wide = wide.unstack(sort=False).fillna("")
+        lines = [
+            [dataset, label(method) + (f", {dimension}" if dimension else ""), *texts]
+            for (dataset, method, dimension), texts in zip(wide.index, wide.to_numpy(), strict=True)
+        ]
+        paper = "; in brackets the paper's, and the difference" if found["paper"].any() else ""
+        title = f"{score.label}  (* is the best of its data set{paper})"
+        _print(console, title, ["data set", "method", *wide.columns], lines)
     if has_swapped_names(results):
         console.print(SWAPPED)
-
-
-def _line(
-    dataset: str, method: str, dimension: int, rows: Any, columns: Sequence[tuple[str, str]]
-) -> list[str]:
-    at = f", {dimension}" if dimension else ""
-    numbers = [
-        _number(rows.loc[name], field) if name in rows.index else "" for name, field in columns
-    ]
-    return [dataset, label(method) + at, *numbers]
-
-
-def _number(row: Any, field: str) -> str:
-    if pd.isna(row[field]):
-        return ""
-    if field == "difference":
-        return f"{row[field]:+.4f}"
-    return f"{row[field]:.4f}" + ("*" if field == "mean" and row["best"] else " ")
 
 
 def print_outcome(console: Console, results: Results) -> None:
@@ -143,8 +124,8 @@ def _print(
 ) -> None:
     console.print(title)
     grid = Table(box=box.SIMPLE_HEAD)
-    for number, name in enumerate(header):
-        grid.add_column(name, justify="left" if number < 2 else "right")
+    for name in header:
+        grid.add_column(name)
     last = None
     for name, *others in lines:
         grid.add_row("" if name == last else name, *others)

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from skml_kalda.bench.methods import n_neighbors
 from skml_kalda.bench.plan import HELD_OUT, Plan
 from skml_kalda.datasets import get_data_home, load_dataset, load_table
 from skml_kalda.datasets.files import check_is_file, sha256_of
@@ -144,33 +143,17 @@ def _describe(source: Source) -> dict[str, Any]:
 
 
 def _check_size(plan: Plan, name: str, size: Mapping[str, Any]) -> None:
-    """Raise a ValueError if a file of the user has too few samples for the plan."""
-    if plan.kind not in HELD_OUT:
-        return
+    """Raise a ValueError if a file of the user has too few samples to be split."""
     rows = min(size["rows"], plan.max_rows.get(name) or size["rows"])
-    where = f"{plan.data[name]['file']}: {rows} rows are too few"
-    if train := plan.train_rows.get(name):
-        if train >= rows:
-            raise ValueError(f"{where} for {train} training rows: add rows, or lower train_rows")
-        return
-    if rows < plan.folds:
-        raise ValueError(f"{where} for {plan.folds} folds: add rows, or lower --folds")
-    if size["largest_class"] < plan.folds:
+    wanted = plan.train_rows.get(name, 0)
+    file = plan.data[name]["file"]
+    if plan.kind in HELD_OUT and rows <= wanted:
+        raise ValueError(f"{file}: {rows} rows are too few for {wanted} training rows: add rows")
+    if plan.kind in HELD_OUT and not wanted and size["largest_class"] < plan.folds:
         raise ValueError(
-            f"{plan.data[name]['file']}: no class has more than {size['largest_class']} of the "
-            f"{rows} rows, too few for {plan.folds} folds: add rows, or lower --folds; if the "
-            "labels are several columns, name them all"
-        )
-    inner = plan.thresholds if size["kind"] == "labels" else 0
-    left = rows - -(-rows // plan.folds)
-    left -= -(-left // inner) if inner else 0
-    k, classifier = max((n_neighbors(c.classifier), c.classifier) for c in plan.cells())
-    if left < max(k, 2):
-        what = f"{classifier} needs {k}" if k > 2 else "methods need 2"
-        raise ValueError(
-            f"{where}: {plan.folds} folds"
-            + (f" with {inner} inner folds for thresholds" if inner else "")
-            + f" leave {left} for training, and {what}: add rows, or lower --k or --thresholds"
+            f"{file}: {rows} rows, and at most {size['largest_class']} of a class, are too few for "
+            f"{plan.folds} folds: add rows, or lower --folds; if the labels are several columns, "
+            "name them all"
         )
 
 

@@ -10,7 +10,6 @@ from contextlib import AbstractContextManager, closing, contextmanager, nullcont
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from importlib import metadata
-from importlib.util import find_spec
 from itertools import groupby
 from os import PathLike
 from pathlib import Path
@@ -214,33 +213,26 @@ def _measured_alone(cell: Cell, source: Source, timeout: float) -> list[Row]:
 @contextmanager
 def _connected(address: str) -> Iterator[Any]:
     """Connect to a Dask scheduler, and check that its workers have this package."""
-    if find_spec("distributed") is None:
-        raise ImportError(
-            'a Dask cluster needs dask and distributed: pip install "skml-kalda[dask]" (in a '
-            'checkout: pip install ".[bench,dask]")'
-        )
-    from distributed import Client
-
     try:
+        from distributed import Client
+
         client = Client(address, timeout="10s", set_as_default=False)
+    except ImportError as error:
+        raise ImportError(
+            f'dask={address!r} needs distributed ({error}): pip install "skml-kalda[dask]" (in a '
+            'checkout: pip install ".[bench,dask]")'
+        ) from error
     except (OSError, ValueError) as error:
         raise ConnectionError(
             f"no Dask scheduler answers at {address!r}: is it running, and is this the address "
             f"that it printed? ({error})"
         ) from error
     with client:
-        try:
-            versions = set(client.run(_version).values())
-        except ImportError as error:
-            raise ImportError(
-                f"the workers at {address!r} do not have this package: {error}"
-            ) from error
-        if not versions:
-            raise ConnectionError(f"the Dask scheduler at {address!r} has no workers: start some")
+        versions = set(client.run(_version).values())
         if versions != {__version__}:
             raise ImportError(
-                f"the workers at {address!r} have skml_kalda {', '.join(sorted(versions))}, and "
-                f"here it is {__version__}: scores may differ"
+                f"the Dask workers at {address!r} need skml_kalda {__version__}, as here; found: "
+                f"{', '.join(sorted(versions)) or 'no workers'}"
             )
         yield client
 
