@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from skml_kalda.bench import report, run
-from skml_kalda.bench.own_data import describe_files
-from skml_kalda.bench.plan import Plan
+from skml_kalda.bench.plan import Plan, describe_files
 from tests.bench.browser import CHROMIUM, Browser
 from tests.conftest import made
 

@@ -8,10 +8,9 @@ from sklearn.model_selection import ShuffleSplit
 from skml_kalda import MLkNN
 from skml_kalda.bench import report, run
 from skml_kalda.bench.plan import Plan, read_plan
-from skml_kalda.bench.reporting.outside import published_outside
-from skml_kalda.bench.reporting.summary import corrected_t_test, leader
-from skml_kalda.bench.reporting.tables import choices
-from skml_kalda.bench.running.folds import splits
+from skml_kalda.bench.reporting.ranks import corrected_t_test, leader
+from skml_kalda.bench.reporting.tables import published_outside
+from skml_kalda.bench.running.fitting import splits
 from skml_kalda.bench.running.tuning import choose
 from skml_kalda.bench.scores import SCORES
 from skml_kalda.datasets import load_dataset
@@ -39,15 +38,6 @@ def test_scores_are_those_of_random_splits(results):
     ]
     found = [r["scores"]["hamming_loss"] for r in results.ok if r["method"] == "ML-kNN"]
     assert found == pytest.approx(expected)
-
-
-def test_a_split_holds_all_rows_once():
-    X, y = made(50, 4, 3, 0)
-    found = splits(X, y, 4, 0, train_rows=33)
-    assert len(found) == 4
-    for train, test in found:
-        assert len(train) == 33
-        assert sorted([*train, *test]) == list(range(50))
 
 
 def test_the_t_test_knows_the_share_of_test_rows(results):
@@ -106,16 +96,3 @@ def test_a_tuning_may_maximise_the_mean_of_several_scores():
     ).mean()
     assert found.parameters == {"k": table.idxmax()}
     assert found.score == pytest.approx(table.max())
-
-
-def test_a_method_without_a_choice_stands_beside_tuned_ones(tmp_path):
-    tune = {"folds": 2, "score": "precision_at_1", "neighbors": [3], "grid": {"kNN": {"k": [1, 5]}}}
-    plan = Plan(
-        "t", "T", datasets=("emotions",), methods=("MLkNN", "kNN"), classifiers=("k-NN",),
-        tune=tune, folds=2, max_rows={"emotions": 60},
-    )  # fmt: skip
-    results = run(plan, tmp_path)
-    assert results.failed == []
-    found = choices(results)
-    assert found[["method", "parameter"]].to_numpy().tolist() == [["kNN", "k"]]
-    assert sum(found["counts"][0].values()) == 2

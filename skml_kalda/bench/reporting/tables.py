@@ -40,7 +40,7 @@ def published() -> dict[tuple[str, str, str, str], float]:
     """
     found = pd.concat(pd.read_csv(path) for path in sorted(PUBLISHED.glob("*.csv")))
     key = ["dataset", "method", "classifier", "score"]
-    return dict(found.set_index(key)["value"])
+    return found.set_index(key)["value"].to_dict()
 
 
 @cache
