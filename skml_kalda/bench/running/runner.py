@@ -37,6 +37,8 @@ Group = tuple[Sequence[Cell], Source]
 Progress = Callable[[Sequence[Cell]], AbstractContextManager[Callable[[Row], None]]]
 # A cell is timed, and limits the threads of its process, so no other may run beside it there.
 _ONE_AT_A_TIME = Lock()
+# Seconds after which idle workers end: those of a run that was killed have nobody to end them.
+_PATIENCE = 5
 
 
 def default_output(plan: Plan) -> Path:
@@ -179,9 +181,8 @@ def _in_processes(groups: list[Group], jobs: int, timeout: float) -> Iterator[Ro
     while left:
         tasks = (delayed(_numbered)(number, *left[number], timeout) for number in list(left))
         # No batches, and no task ahead of its turn: those in work are the first ones.
-        parallel = Parallel(
-            jobs, batch_size=1, pre_dispatch="n_jobs", return_as="generator_unordered"
-        )
+        options = {"batch_size": 1, "pre_dispatch": "n_jobs", "idle_worker_timeout": _PATIENCE}
+        parallel = Parallel(jobs, return_as="generator_unordered", **options)
         try:
             for number, rows in parallel(tasks):
                 del left[number]
