@@ -12,6 +12,20 @@ from pathlib import Path
 from typing import Any
 
 from skml_kalda.bench import check_extra
+from skml_kalda.bench.methods import method_names
+from skml_kalda.bench.plan import (
+    LISTS,
+    SINGLE,
+    Plan,
+    describe_files,
+    plan_names,
+    plan_of_files,
+    read_plan,
+)
+from skml_kalda.bench.running.data import describe_user_data, lines_about
+from skml_kalda.bench.running.results import FILE_NAME, read_results
+from skml_kalda.bench.running.runner import default_output, n_cores, run
+from skml_kalda.datasets.tables.labels import parse_labels
 
 FAILED, USAGE, INTERRUPTED = 1, 2, 130
 
@@ -77,8 +91,6 @@ def _parser(prog: str) -> argparse.ArgumentParser:
 
 
 def _add_run(command: argparse.ArgumentParser) -> None:
-    from skml_kalda.bench.running.runner import n_cores
-
     add = command.add_argument
     add("plan", metavar="PLAN", nargs="?", help="a name from list, or a TOML file (default: quick)")
     own = command.add_argument_group("your own data")
@@ -91,12 +103,11 @@ def _add_run(command: argparse.ArgumentParser) -> None:
     own.add_argument("--ignore", nargs="+", default=[], metavar="NAME", help="columns to leave out")
     for name in ("datasets", "methods", "classifiers"):
         add(f"--{name}", nargs="+", metavar="NAME", help=f"{name} to use instead of the plan's")
-    add("--k", type=int, help="number of neighbours of all classifiers")
     add("--dimensions", nargs="+", type=int, metavar="N", help="numbers of components")
-    for name in ("folds", "repeats", "seed"):
+    for name in ("k", "folds", "repeats", "seed"):
         add(f"--{name}", type=int, metavar="N")
-    add("--standardize", action=argparse.BooleanOptionalAction, help="features to unit variance")
-    add("--stratified", action=argparse.BooleanOptionalAction, help="folds stratified by labels")
+    for name in ("standardize", "stratified"):
+        add(f"--{name}", action=argparse.BooleanOptionalAction)
     add("--thresholds", type=int, metavar="N", help="inner folds that tune F1 thresholds; 0: none")
     add("--timeout", type=float, metavar="SECONDS", help="a cell that takes longer fails")
     add("--jobs", type=int, default=n_cores(), metavar="N", help="processes (default: all cores)")
@@ -107,12 +118,8 @@ def _add_run(command: argparse.ArgumentParser) -> None:
     command.set_defaults(run=_run)
 
 
-def _plan(arguments: argparse.Namespace) -> tuple[Any, Path]:
+def _plan(arguments: argparse.Namespace) -> tuple[Plan, Path]:
     """Return the plan that the arguments name, and the folder of its results."""
-    from skml_kalda.bench.plan import LISTS, SINGLE, describe_files, plan_of_files, read_plan
-    from skml_kalda.bench.running.runner import default_output
-    from skml_kalda.datasets.tables.labels import parse_labels
-
     changes = {name: getattr(arguments, name) for name in ("k", *LISTS, *SINGLE)}
     if not arguments.data:
         if arguments.labels or arguments.ignore:
@@ -139,9 +146,6 @@ def _run(arguments: argparse.Namespace) -> int:
         print_scores,
         show_progress,
     )
-    from skml_kalda.bench.running.data import describe_user_data, lines_about
-    from skml_kalda.bench.running.results import FILE_NAME, read_results
-    from skml_kalda.bench.running.runner import run
 
     plan, output = _plan(arguments)
     plan, console = plan.with_methods(), make_console()
@@ -181,10 +185,6 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 def _list(arguments: argparse.Namespace) -> int:
-    from skml_kalda.bench.methods import method_names
-    from skml_kalda.bench.plan import plan_names, read_plan
-    from skml_kalda.bench.running.results import read_results
-
     for name in plan_names():
         plan = read_plan(name)
         print(f"{name:<12} {plan.title}: {len(plan.cells())} cells")
@@ -201,12 +201,11 @@ def _list(arguments: argparse.Namespace) -> int:
 
 
 def _runs_in(folder: Path) -> list[Path]:
-    return [path.parent for path in sorted(folder.glob("*/results.jsonl"))]
+    return [path.parent for path in sorted(folder.glob(f"*/{FILE_NAME}"))]
 
 
 def _report(arguments: argparse.Namespace) -> int:
     from skml_kalda.bench.reporting.page import report
-    from skml_kalda.bench.running.results import read_results
 
     folders = arguments.runs or _runs_in(Path("bench-results"))
     if not folders:
@@ -218,7 +217,6 @@ def _report(arguments: argparse.Namespace) -> int:
 
 def _compare(arguments: argparse.Namespace) -> int:
     from skml_kalda.bench.reporting.terminal import make_console, print_comparison
-    from skml_kalda.bench.running.results import read_results
 
     runs = read_results(arguments.a), read_results(arguments.b)
     print_comparison(make_console(), *runs, arguments.score)

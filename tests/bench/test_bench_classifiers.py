@@ -14,11 +14,11 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from skmultilearn.problem_transform import BinaryRelevance
 
-from skml_kalda import OPLS, BinaryRelevanceKNN, KaLDAClassifier, LandmarkFeatures, MLkNN
-from skml_kalda.bench import run, table
+from skml_kalda import BinaryRelevanceKNN, KaLDAClassifier, MLkNN
+from skml_kalda.bench import run
 from skml_kalda.bench.methods import classifies, make_estimator, method_names
 from skml_kalda.bench.plan import Plan
-from skml_kalda.bench.reporting.ranks import corrected_t_test, leader
+from skml_kalda.bench.reporting.ranks import corrected_t_test
 from skml_kalda.bench.running.fitting import LabelClassifier
 from skml_kalda.bench.scores import SCORES, scores_of
 from skml_kalda.datasets import load_dataset
@@ -100,14 +100,6 @@ def test_the_strong_rows_are_there_by_name():
     assert len(reduced) == 10
 
 
-def test_siblings_with_a_kernel_are_reducers_of_landmark_features():
-    X, Y = made()
-    ours = make_estimator("KernelOPLS", {"features__gamma": 0.3, "reducer__ridge": 2.0}, 2, 0)
-    features = LandmarkFeatures(gamma=0.3, random_state=0).fit_transform(X)
-    expected = OPLS(2, ridge=2.0).fit(features, Y).transform(features)
-    assert np.allclose(ours.fit(X, Y).transform(X), expected)
-
-
 @pytest.fixture(scope="module")
 def results(tmp_path_factory):
     plan = Plan(
@@ -173,18 +165,6 @@ def test_the_lead_of_one_method_is_tested_over_the_folds():
     assert corrected_t_test(gaps, 1 / 4) == pytest.approx(p)
     assert corrected_t_test(np.zeros(5), 1 / 4) == 1
     assert corrected_t_test(np.full(5, 0.5), 1 / 4) == 0
-
-
-def test_the_leader_is_the_best_mean_and_the_lead_is_paired(results):
-    lead = leader(results, SCORES["macro_f1"])
-    means = table(results, "macro_f1").set_index("method")["mean"].sort_values()[::-1]
-    # A reducer is named with the classifier behind it.
-    assert lead.best.partition(" + ")[0] == means.index[0]
-    assert lead.lead == pytest.approx(means.iloc[0] - means.iloc[1])
-    low = leader(results, SCORES["ranking_loss"])
-    losses = table(results, "ranking_loss").set_index("method")["mean"].sort_values()
-    assert low.value == pytest.approx(losses.iloc[0])
-    assert low.lead == pytest.approx(losses.iloc[1] - losses.iloc[0])
 
 
 @pytest.mark.parametrize("name", [name for name, s in SCORES.items() if s.needs_probabilities])

@@ -128,19 +128,6 @@ def test_absent_data_sets_are_skipped_with_the_command_that_gets_them(tiny, tmp_
     assert str(tmp_path) not in (out / "results.jsonl").read_text("utf-8")
 
 
-@pytest.mark.usefixtures("no_report")
-def test_options_change_the_plan(tiny, tmp_path):
-    out = tmp_path / "out"
-    options = ["--k", "3", "--folds", "3", "--seed", "7", "--dimensions", "2", "--no-standardize"]
-    assert main(["run", str(tiny), "--output", str(out), "--jobs", "1", *options]) == 0
-    results = read_results(out)
-    assert {row["classifier"] for row in results.ok} == {"3-NN", "3-MLkNN"}
-    assert {row["fold"] for row in results.ok} == {0, 1, 2}
-    assert {row["seed"] for row in results.ok} == {7}
-    assert {row["n_components"] for row in results.ok if row["method"] == "MLDA"} == {2}
-    assert not any(row["standardize"] for row in results.ok)
-
-
 def test_list_names_plans_methods_and_runs(tiny_run, tmp_path, capsys):
     shutil.copytree(tiny_run, tmp_path / "runs" / "mine")
     assert main(["list", str(tmp_path / "runs")]) == 0

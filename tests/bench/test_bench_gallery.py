@@ -54,21 +54,6 @@ def test_the_panels_lie_alike(results):
     assert np.allclose(list(pies_of(first)), list(pies_of(second)))
 
 
-def test_the_rarest_of_many_labels_share_a_grey(results):
-    row = results.ok[0]
-    many = {
-        **row,
-        "labels": [f"label{number}" for number in range(9)],
-        "labels_of_points": [[0, 8], *([[n] for n in range(1, 8)] * 2), [], *[[0]] * 182],
-    }
-    (axis,) = figure(replace(results, rows=[many])).axes
-    colors = colors_of(axis)
-    assert list(colors) == [*(f"label{number}" for number in range(7)), "another label, or none"]
-    pies = list(pies_of(axis).values())
-    assert pies[0] == [colors["label0"], colors["another label, or none"]]
-    assert pies[15] == [colors["another label, or none"]], "a row without labels"
-
-
 def test_lines_and_background_are_those_of_the_page(results):
     text = svg(figure(results), "gallery")
     assert INK not in text

@@ -4,7 +4,6 @@ import re
 from collections import Counter
 from dataclasses import replace
 from html.parser import HTMLParser
-from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
@@ -14,7 +13,7 @@ from markdown_it import MarkdownIt
 from rich.console import Console
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from skml_kalda.bench import figure, read_results, report, run, table
+from skml_kalda.bench import figure, report, run, table
 from skml_kalda.bench.plan import Plan, plan_names, read_plan
 from skml_kalda.bench.reporting.ranks import rank_methods
 from skml_kalda.bench.reporting.tables import PUBLISHED, agreement, published, spread
@@ -90,15 +89,6 @@ def test_agreement_names_the_best_of_both(results):
     assert found.loc["yeast", "kaLDA, paper"] == "place 1 of 3"
 
 
-def test_the_spread_of_one_method_is_drawn_beside_the_paper():
-    kept = read_results(Path(__file__).parents[2] / "benchmarks" / "results" / "bench" / "splits")
-    for axis, score in zip(figure(kept).axes, ("accuracy", "macro_f1", "micro_f1"), strict=True):
-        assert sum(bar.get_height() for bar in axis.patches) == 200
-        mean, paper = (line.get_xdata()[0] for line in axis.lines)
-        assert mean == pytest.approx(table(kept, score)["mean"][0])
-        assert paper == published()["yeast", "MLDA", "1-NN", score]
-
-
 def test_critical_difference_is_that_of_demsar():
     """His example: four methods on fourteen data sets have 1.25 at 5 %."""
     means = pd.DataFrame(np.random.default_rng(0).random((14, 4)), columns=list("abcd"))
@@ -112,10 +102,6 @@ def test_ranks_follow_the_better_score():
     assert rank_methods(means, ascending=True).mean_ranks["a"] == 3
     # Friedman by hand: 12 n / (k (k + 1)) Σ (R - (k + 1) / 2)² = 14/3, and χ² with 2 degrees.
     assert rank_methods(means).p_value == pytest.approx(np.exp(-14 / 6))
-
-
-def test_two_methods_have_no_ranking():
-    assert rank_methods(pd.DataFrame({"a": [1.0, 2.0], "b": [2.0, 1.0]})) is None
 
 
 def test_figures_show_what_the_results_hold(results):
@@ -242,11 +228,6 @@ class Shown(HTMLParser):
 
     def handle_data(self, data):
         self.text += data
-
-
-def test_the_same_results_give_the_same_report(tiny_run, tmp_path):
-    pages = [report(read_results(tiny_run), tmp_path / name).read_bytes() for name in ("a", "b")]
-    assert pages[0] == pages[1]
 
 
 def test_live_progress_is_for_a_terminal_and_shows_failures(results, capsys):

@@ -75,22 +75,6 @@ def test_rubbish_in_the_middle_is_told_by_its_line_and_its_cell_run_again(
     assert path.read_bytes().split(b"\n")[: len(lines) - 1] == lines[:-1], "only appended to"
 
 
-def test_a_damaged_header_is_missed_only_if_it_was_the_only_one(tiny_plan, tmp_path):
-    run(tiny_plan, tmp_path)
-    run(tiny_plan, tmp_path)
-    path = tmp_path / "results.jsonl"
-    _, *others = path.read_text("utf-8").splitlines(keepends=True)
-    path.write_text("{]\n" + "".join(others), "utf-8")
-    with pytest.warns(UserWarning, match="damaged at line 1"):
-        assert len(read_results(tmp_path).ok) == 4
-    path.write_text("{]\n" + "".join(others[:-1]), "utf-8")
-    with (
-        pytest.warns(UserWarning, match="damaged at line 1"),
-        pytest.raises(ValueError, match="holds no run: it should begin with a header"),
-    ):
-        read_results(tmp_path)
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGKILL")
 def test_a_killed_run_resumes_and_loses_nothing(long_plan, tiny_run, tmp_path):
     out = tmp_path / "out"
@@ -118,14 +102,6 @@ def test_a_torn_last_line_is_cut_and_its_cell_run_again(tiny_plan, tmp_path):
     again = run(tiny_plan, tmp_path)
     assert scores_by_cell(again.ok) == scores_by_cell(whole.ok)
     assert all(map(json.loads, lines_of(path)))
-
-
-def test_a_finished_run_is_not_run_again_unless_fresh(tiny_plan, tmp_path):
-    run(tiny_plan, tmp_path)
-    run(tiny_plan, tmp_path)
-    assert len(cells_of(tmp_path / "results.jsonl")) == 4
-    run(tiny_plan.changed(seed=3), tmp_path, fresh=True)
-    assert {row["seed"] for row in cells_of(tmp_path / "results.jsonl")} == {3}
 
 
 def test_a_changed_data_file_is_measured_again(tiny_plan, tmp_path):

@@ -153,21 +153,6 @@ def test_gallery_rows_hold_the_held_out_points_their_labels_and_scores(tmp_path)
     assert row["scores"]["macro_f1"] == pytest.approx(expected, abs=1e-12)
 
 
-def test_projection_rows_hold_the_points_of_three_classes(tmp_path):
-    plan = read_plan("projection").changed(methods=("LDA",))
-    results = run(plan, tmp_path)
-    assert [row["dataset"] for row in results.skipped] == ["umist"]
-    (row,) = results.ok
-    assert len(set(row["classes_of_points"])) == 3
-    points = np.array(row["points"])
-    assert points.shape == (len(row["classes_of_points"]), 2)
-    centres = [
-        points[np.array(row["classes_of_points"]) == each].mean(axis=0)
-        for each in sorted(set(row["classes_of_points"]))
-    ]
-    assert np.linalg.norm(centres[0] - centres[1]) > 1
-
-
 HALF = {"macro": 0.5, "micro": 0.5}
 
 
@@ -194,10 +179,3 @@ def test_a_plan_of_published_forms_has_them_and_other_plans_have_the_defaults():
             plan = Plan("a", "A", datasets=("emotions",), methods=(name,), published=published)
             found = make_estimator(name, plan.cells()[0].parameters, None, None)
             assert vars(found) == vars(expected), name
-
-
-def test_parameters_of_the_plan_precede_those_of_the_published_form():
-    parameters = {"mine": {"estimator": "MLDA", "ridge": "auto"}}
-    plan = Plan("a", "A", methods=("mine",), parameters=parameters, published=True)
-    own = make_estimator("mine", plan.cells()[0].parameters, 3, 0)
-    assert (own.ridge, own.normalize, own.n_components) == ("auto", "B", 3)

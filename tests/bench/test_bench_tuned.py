@@ -17,10 +17,9 @@ from threadpoolctl import threadpool_limits
 
 from skml_kalda import MLDA, MultiLabelKaLDA
 from skml_kalda.bench import figure, read_results, report, run
-from skml_kalda.bench.methods import check_classifier, classifies
+from skml_kalda.bench.methods import classifies
 from skml_kalda.bench.plan import Plan, read_plan
 from skml_kalda.bench.reporting.ranks import post_hoc, rank_methods
-from skml_kalda.bench.reporting.tables import choices
 from skml_kalda.bench.running.tuning import choose
 from skml_kalda.datasets import load_dataset
 from tests.bench.conftest import scores_by_cell
@@ -205,12 +204,6 @@ def test_a_wrong_tuning_is_refused_before_any_work(changes, message):
         nested(**changes).with_methods()
 
 
-def test_the_k_of_a_tuned_classifier_is_chosen_not_given():
-    assert (check_classifier("k-NN"), check_classifier("k-NN", 7)) == ("k-NN", "7-NN")
-    with pytest.raises(ValueError, match="classifiers must be k-NN"):
-        nested().changed(k=7)
-
-
 def test_every_method_of_the_tuned_plan_has_the_same_budget():
     plan = read_plan("tuned")
     # No reduction has nothing else to choose; the other one chooses by leave-one-out.
@@ -230,14 +223,6 @@ def test_holm_against_the_best_is_that_of_demsar():
     found = post_hoc(means)["Holm"]
     assert found.to_dict() == pytest.approx(p, abs=0.003)
     assert list(found.index) == ["m", "cf", "C4.5"]
-
-
-def test_choices_are_counted_over_sets_and_folds(results):
-    found = choices(results).set_index(["method", "parameter"])["counts"]
-    assert list(found["kaLDA, free", "shrinkage"]) == ["0.0", "0.2", "0.6"]
-    assert all(sum(counts.values()) == 6 for counts in found)
-    ks = [row["chosen_k"] for row in results.ok if row["method"] == "none"]
-    assert found["none", "k"] == {str(k): ks.count(k) for k in (1, 4, 9)}
 
 
 def test_the_report_of_a_tuned_plan_tells_all(results, tmp_path):

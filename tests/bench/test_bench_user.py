@@ -135,19 +135,6 @@ def test_a_changed_file_or_other_labels_are_measured_again(here):
 
 
 @pytest.mark.usefixtures("no_report")
-def test_a_plan_on_a_file_has_its_own_folder_and_its_command_names_the_file(here):
-    arguments = ["--classifiers", "1-NN", "--methods", "none"]
-    assert bench("run", "quick", *OPTIONS, *arguments) == 0
-    assert bench("run", "quick", *arguments, "--datasets", "emotions") == 0
-    folders = {path.name: read_results(path) for path in Path("bench-results").iterdir()}
-    assert sorted(folders) == ["quick", "quick-mine.csv"]
-    again = command_of(folders["quick-mine.csv"].plan)
-    assert " run quick --data mine.csv --labels 'label_*' --methods none" in again
-    assert "--datasets" not in again
-    assert "--data " not in command_of(folders["quick"].plan)
-
-
-@pytest.mark.usefixtures("no_report")
 @pytest.mark.parametrize("plan", [[], ["run", "quick"]])
 def test_files_and_data_sets_of_the_package_run_together_and_again(here, plan):
     arguments = ["--methods", "LogisticRegression", "--thresholds", "0", "--output", "out"]
@@ -223,24 +210,6 @@ def test_what_is_wrong_is_one_error_before_anything_is_written(here, arguments, 
     assert message.startswith("error: ")
     assert reason in message
     assert not Path("bench-results").exists()
-
-
-def test_a_label_that_never_varies_is_told_and_runs(here, capsys):
-    frame = pd.read_csv("mine.csv").head(30).assign(label_1=0)
-    frame["label_0"] = (frame.index < 3).astype(int)
-    frame.to_csv("mine.csv", index=False)
-    # In the first fold no training row has label_0: nothing is left to tell apart.
-    options = [
-        "--data",
-        "mine.csv",
-        "--labels",
-        "label_0,label_1",
-        "--no-stratified",
-        "--jobs",
-        "1",
-    ]
-    assert main([*options, "--methods", "PCA", "--folds", "10"]) == 0
-    assert "label 'label_1' is 0 in all rows" in capsys.readouterr().out
 
 
 def test_methods_of_the_user_by_module_and_name(here):
