@@ -347,7 +347,8 @@ class Plan:
         if by_itself and self.kind != "scores":
             raise ValueError(f"a {self.kind} shows reductions, and {by_itself[0]} is a classifier")
         unnamed = replace(self, classify=())
-        return replace(unnamed, classify=[n for n in by_itself if not unnamed._classifies(n)])
+        found = tuple(name for name in by_itself if not unnamed._classifies(name))
+        return replace(unnamed, classify=found)
 
     @property
     def slug(self) -> str:

@@ -324,7 +324,7 @@ def _score_parts(results: Results) -> Iterator[Part]:
     verdict = agreement(results)
     if not verdict.empty:
         caption = "By accuracy, among the methods of the paper"
-        grid = _plain(caption, verdict.columns, verdict.to_numpy())
+        grid = _plain(caption, list(verdict), verdict.to_numpy())
         yield Part("Is the paper's ranking confirmed?", [grid])
     if outside := list(_outside(results)):
         yield Part("Published results beside ours", outside)
@@ -345,18 +345,20 @@ def _score_parts(results: Results) -> Iterator[Part]:
 
 def _outside(results: Results) -> Iterator[Grid]:
     """Yield a table for each data set that a plan splits as published results did."""
-    for name, theirs in published_outside().groupby("dataset"):
+    for name in results.plan.datasets:
         train = results.plan.train_rows.get(name)
-        if not train or name not in results.plan.datasets:
+        theirs = published_outside()
+        theirs = theirs[theirs["dataset"] == name]
+        if not train or theirs.empty:
             continue
         scores = list(dict.fromkeys(theirs["score"]))
-        rows = []
+        rows: list[list[Any]] = []
         for (source, method, n), part in theirs.groupby(
             ["source", "method", "train_rows"], sort=False
         ):
             values = part.set_index("score")["value"]
             shown = [f"{values[score]:.4g}" if score in values else "–" for score in scores]
-            rows.append([Entry(method, note=source), n, *shown])
+            rows.append([Entry(str(method), note=str(source)), n, *shown])
         tables = [table(results, score).set_index(["dataset", "method"]) for score in scores]
         for method in results.plan.methods:
             ours = [found.loc[found.index == (name, method)] for found in tables]
@@ -429,14 +431,10 @@ def _comparison(results: Results, classifier: str) -> Iterator[Grid]:
     if tuned and NO_REDUCTION in set(results.frame()["method"]):
         yield from (_against_none(results, score) for score in scores)
     if tuned:
-        rows = [
-            [
-                label(row.method),
-                row.parameter,
-                ", ".join(f"{value}: {n}" for value, n in row.counts.items() if n),
-            ]
-            for row in choices(results).itertuples()
-        ]
+        rows = (
+            [label(method), name, ", ".join(f"{value}: {n}" for value, n in counts.items() if n)]
+            for method, name, counts in choices(results)
+        )
         caption = "How often each value was chosen, over all data sets and outer folds"
         yield _plain(caption, ["method", "parameter", "value: times"], rows)
 

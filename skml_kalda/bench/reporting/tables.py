@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -39,8 +39,8 @@ def published() -> dict[tuple[str, str, str, str], float]:
     0.5693
     """
     found = pd.concat(pd.read_csv(path) for path in sorted(PUBLISHED.glob("*.csv")))
-    key = ["dataset", "method", "classifier", "score"]
-    return found.set_index(key)["value"].to_dict()
+    columns = (found[name] for name in ("dataset", "method", "classifier", "score"))
+    return dict(zip(zip(*columns, strict=True), found["value"].tolist(), strict=True))
 
 
 @cache
@@ -166,19 +166,16 @@ def differences(results: Results, score: str, baseline: str = NO_REDUCTION) -> p
     return groups.agg(["mean", "sem"]).set_axis(["difference", "se"], axis=1).reset_index()
 
 
-def choices(results: Results) -> pd.DataFrame:
-    """Count how often each value of each tuned parameter was chosen, over sets and folds."""
+def choices(results: Results) -> Iterator[tuple[str, str, dict[str, int]]]:
+    """Count how often each value was chosen, by method and tuned parameter, over sets and folds."""
     grids, neighbors = results.plan.tune["grid"], results.plan.tune["neighbors"]
-    lines = []
     for method in results.plan.methods:
         rows = [row for row in results.ok if row["method"] == method]
         # A method that classifies by itself has no neighbours to choose.
         sizes = {"k": neighbors} if any(row["chosen_k"] is not None for row in rows) else {}
         for name, values in {**grids.get(method, {}), **sizes}.items():
             chosen = [{"k": row["chosen_k"], **row["chosen"]}[name] for row in rows]
-            counts = {str(value): chosen.count(value) for value in values}
-            lines.append({"method": method, "parameter": name, "counts": counts})
-    return pd.DataFrame(lines)
+            yield method, name, {str(value): chosen.count(value) for value in values}
 
 
 def agreement(results: Results) -> pd.DataFrame:

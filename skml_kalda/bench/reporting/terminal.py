@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 import pandas as pd
 from rich import box, progress
@@ -75,13 +76,9 @@ def print_scores(console: Console, results: Results) -> None:
     for score in (SCORES[name] for name in MAIN if name in scores_in(results)):
         found = table(results, score.name)
         best = found.groupby("dataset")["mean"].transform(score.best)
-        found["text"] = [
-            f"{row.mean:.4f}{'*' if row.mean == row.best else ' '}"
-            + ("" if pd.isna(row.paper) else f" ({row.paper:.4f}, {row.difference:+.4f})")
-            for row in found.assign(best=best).itertuples()
-        ]
-        wide = found.set_index(["dataset", "method", "dimension", "classifier"])["text"]
-        wide = wide.unstack(sort=False).fillna("")
+        found["text"] = list(map(_with_paper, found.assign(best=best).itertuples()))
+        texts_by_key = found.set_index(["dataset", "method", "dimension", "classifier"])["text"]
+        wide = texts_by_key.unstack(sort=False).fillna("")
         lines = [
             [dataset, label(method) + (f", {dimension}" if dimension else ""), *texts]
             for (dataset, method, dimension), texts in zip(wide.index, wide.to_numpy(), strict=True)
@@ -91,6 +88,12 @@ def print_scores(console: Console, results: Results) -> None:
         _print(console, title, ["data set", "method", *wide.columns], lines)
     if has_swapped_names(results):
         console.print(SWAPPED)
+
+
+def _with_paper(row: Any) -> str:
+    star = "*" if row.mean == row.best else " "
+    paper = "" if pd.isna(row.paper) else f" ({row.paper:.4f}, {row.difference:+.4f})"
+    return f"{row.mean:.4f}{star}{paper}"
 
 
 def print_outcome(console: Console, results: Results) -> None:
