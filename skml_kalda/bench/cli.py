@@ -11,6 +11,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from joblib import cpu_count
+
 from skml_kalda.bench import check_extra
 from skml_kalda.bench.methods import method_names
 from skml_kalda.bench.plan import (
@@ -24,7 +26,7 @@ from skml_kalda.bench.plan import (
 )
 from skml_kalda.bench.running.data import describe_user_data, lines_about
 from skml_kalda.bench.running.results import FILE_NAME, read_results
-from skml_kalda.bench.running.runner import default_output, n_cores, run
+from skml_kalda.bench.running.runner import default_output, run
 from skml_kalda.datasets.tables.labels import parse_labels
 
 FAILED, USAGE, INTERRUPTED = 1, 2, 130
@@ -110,7 +112,7 @@ def _add_run(command: argparse.ArgumentParser) -> None:
         add(f"--{name}", action=argparse.BooleanOptionalAction)
     add("--thresholds", type=int, metavar="N", help="inner folds that tune F1 thresholds; 0: none")
     add("--timeout", type=float, metavar="SECONDS", help="a cell that takes longer fails")
-    add("--jobs", type=int, default=n_cores(), metavar="N", help="processes (default: all cores)")
+    add("--jobs", type=int, default=cpu_count(), metavar="N", help="processes (default: all cores)")
     add("--dask", metavar="ADDRESS", help="run on the Dask cluster of this scheduler instead")
     add("--output", type=Path, metavar="DIR", help="default: bench-results/PLAN, or FILE")
     add("--data-home", metavar="DIR", help="folder of data sets (default: SKML_KALDA_DATA)")

@@ -19,7 +19,7 @@ from skml_kalda import MLDA, MultiLabelKaLDA
 from skml_kalda.bench import figure, read_results, report, run
 from skml_kalda.bench.methods import classifies
 from skml_kalda.bench.plan import Plan, read_plan
-from skml_kalda.bench.reporting.ranks import post_hoc, rank_methods
+from skml_kalda.bench.reporting.ranks import rank_methods
 from skml_kalda.bench.running.tuning import choose
 from skml_kalda.datasets import load_dataset
 from tests.bench.conftest import scores_by_cell
@@ -214,15 +214,13 @@ def test_every_method_of_the_tuned_plan_has_the_same_budget():
         assert len(ParameterGrid(grid)) * n_neighbors == 16, method
 
 
-def test_holm_against_the_best_is_that_of_demsar():
-    """His example: C4.5 and three variants, whose mean ranks on fourteen sets are these."""
-    ranks = [[3, 4, 1.5, 1.5], [1, 4, 3, 2], *4 * [[2, 1, 3, 4]], *8 * [[4, 2, 3, 1]]]
-    means = -pd.DataFrame(ranks, columns=["C4.5", "m", "cf", "m+cf"])
-    assert means.mean().round(3).tolist() == [-3.143, -2.0, -2.893, -1.964]
-    p = {"m": 0.942, "cf": 2 * 0.057, "C4.5": 3 * 0.016}  # his p-values, at 0.488 per z
-    found = post_hoc(means)["Holm"]
-    assert found.to_dict() == pytest.approx(p, abs=0.003)
-    assert list(found.index) == ["m", "cf", "C4.5"]
+def test_nemenyi_tells_apart_what_the_critical_difference_does():
+    means = pd.DataFrame(np.random.default_rng(3).random((12, 6)) + np.arange(6) / 8)
+    ranking = rank_methods(means)
+    gaps = ranking.mean_ranks - ranking.mean_ranks.iloc[0]
+    apart = ranking.nemenyi.loc[gaps.index[0], gaps.index] < 0.05
+    assert 0 < apart.sum() < 5
+    assert (apart == (gaps > ranking.critical_difference)).all()
 
 
 def test_the_report_of_a_tuned_plan_tells_all(results, tmp_path):

@@ -15,7 +15,7 @@ from jinja2 import Environment, PackageLoader, select_autoescape
 from skml_kalda.bench.methods import ITSELF, NO_REDUCTION, label
 from skml_kalda.bench.plan import command_of
 from skml_kalda.bench.reporting.figures import figure, figure_names, svg
-from skml_kalda.bench.reporting.ranks import leader, post_hoc, rank_methods
+from skml_kalda.bench.reporting.ranks import leader, rank_methods
 from skml_kalda.bench.reporting.tables import (
     SWAPPED,
     agreement,
@@ -411,7 +411,7 @@ def _spreads(results: Results, classifier: str) -> Iterator[Grid]:
 
 
 def _comparison(results: Results, classifier: str) -> Iterator[Grid]:
-    """Rank the methods by the main score; after a tuning by more, with tests and choices."""
+    """Rank the methods by the main score; after a tuning by more scores, with gains and choices."""
     tuned = bool(results.plan.tune)
     scores = [SCORES[name] for name in main_scores(results)]
     for score in scores:
@@ -419,15 +419,20 @@ def _comparison(results: Results, classifier: str) -> Iterator[Grid]:
         ranking = rank_methods(means, ascending=score.lower_is_better)
         if ranking is None:
             continue
-        ranks = ["mean rank", *(f"{value:.2f}" for value in ranking.mean_ranks)]
+        best, *others = map(str, ranking.mean_ranks.index)
+        p_values = ranking.nemenyi.loc[best, others]
+        bold = [Entry(f"{p:.3g}", best=bool(p < 0.05)) for p in p_values]
+        lines: list[list[Any]] = [
+            ["mean rank", *(f"{value:.2f}" for value in ranking.mean_ranks)],
+            [f"p against {label(best)}", "–", *bold],
+        ]
         caption = (
-            f"Mean rank by {score.title} with {classifier} on {ranking.n_datasets} data sets. "
-            f"Friedman's test: p = {ranking.p_value:.3g}; critical difference at 5 % (Nemenyi): "
+            f"Mean rank by {score.title} with {classifier} on {ranking.n_datasets} data sets; "
+            "below, Nemenyi's p-value against the first method, bold below 5 %. Friedman's test: "
+            f"p = {ranking.p_value:.3g}; critical difference at 5 %: "
             f"{ranking.critical_difference:.2f}"
         )
-        yield _plain(caption, ["", *map(label, ranking.mean_ranks.index)], [ranks])
-        if tuned:
-            yield _post_hoc(means, score)
+        yield _plain(caption, ["", *map(label, [best, *others])], lines)
     if tuned and NO_REDUCTION in set(results.frame()["method"]):
         yield from (_against_none(results, score) for score in scores)
     if tuned:
@@ -437,22 +442,6 @@ def _comparison(results: Results, classifier: str) -> Iterator[Grid]:
         )
         caption = "How often each value was chosen, over all data sets and outer folds"
         yield _plain(caption, ["method", "parameter", "value: times"], rows)
-
-
-def _post_hoc(means: pd.DataFrame, score: Score) -> Grid:
-    found = post_hoc(means, ascending=score.lower_is_better).drop(columns="mean rank").T
-    (best,) = {label(str(name)) for name in set(means) - set(found)}
-    rows = [
-        [test, *(Entry(f"{p:.3g}", best=bool(p < 0.05)) for p in values)]
-        for test, values in zip(found.index, found.to_numpy(), strict=True)
-    ]
-    least = 2 * 0.5 ** len(means) * len(found.columns)
-    caption = (
-        f"p-values of {best}, the best by {score.title}, against each other method; bold below "
-        f"5 %. On {len(means)} data sets the smallest p-value of Wilcoxon's test cannot be below "
-        f"{least:.2g}"
-    )
-    return _plain(caption, ["test", *map(label, found.columns)], rows)
 
 
 def _against_none(results: Results, score: Score) -> Grid:

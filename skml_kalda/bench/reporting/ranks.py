@@ -57,45 +57,6 @@ def rank_methods(means: pd.DataFrame, *, ascending: bool = False) -> Ranking | N
     return Ranking(ranks.mean().sort_values(), float(p_value), n, critical, pairs)
 
 
-def post_hoc(means: pd.DataFrame, *, ascending: bool = False) -> pd.DataFrame:
-    """Test every method against the one with the best mean rank.
-
-    Parameters
-    ----------
-    means : pandas.DataFrame
-        One score per data set (row) and method (column), at least three methods.
-    ascending : bool, default=False
-        Whether a lower score is better.
-
-    Returns
-    -------
-    pandas.DataFrame
-        For each other method, best first: its mean rank, and three p-values (Demšar 2006). One
-        is of Nemenyi's test, which corrects for all pairs. The others, of the difference of the
-        mean ranks and of Wilcoxon's signed ranks of the scores, are corrected by Holm for the
-        comparisons shown.
-    """
-    from statsmodels.stats.multitest import multipletests
-
-    ranking = rank_methods(means, ascending=ascending)
-    assert ranking is not None, "three methods or more"
-    n, k = means.shape
-    best, others = ranking.mean_ranks.index[0], ranking.mean_ranks.iloc[1:]
-    z = (others - ranking.mean_ranks.iloc[0]) / np.sqrt(k * (k + 1) / (6 * n))
-    # Two methods may have equal scores on a data set: these are split between the signs.
-    signed = [
-        stats.wilcoxon(means[best], means[m], zero_method="zsplit").pvalue for m in others.index
-    ]
-    return pd.DataFrame(
-        {
-            "mean rank": others,
-            "Nemenyi": ranking.nemenyi.loc[best, others.index],
-            "Holm": multipletests(2 * stats.norm.sf(z), method="holm")[1],
-            "Wilcoxon, Holm": multipletests(signed, method="holm")[1],
-        }
-    )
-
-
 @dataclass(frozen=True)
 class Lead:
     """The best method by a score, and the next one."""

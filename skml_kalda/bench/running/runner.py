@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import platform
 import signal
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -16,7 +15,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from joblib import Parallel, delayed
+from joblib import Parallel, cpu_count, delayed
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 
 from skml_kalda import __version__
@@ -135,15 +134,8 @@ def environment() -> dict[str, str]:
         **providers(),
         "system": platform.system(),
         "processor": platform.machine(),
-        "cores": str(n_cores()),
+        "cores": str(cpu_count()),
     }
-
-
-def n_cores() -> int:
-    """Return the number of cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def _pending(results: Results, sources: Mapping[str, Source | None]) -> list[Cell]:
