@@ -420,7 +420,7 @@ def _comparison(results: Results, classifier: str) -> Iterator[Grid]:
         if ranking is None:
             continue
         best, *others = map(str, ranking.mean_ranks.index)
-        p_values = ranking.nemenyi.loc[best, others]
+        p_values = ranking.nemenyi[best][others].to_numpy()
         bold = [Entry(f"{p:.3g}", best=bool(p < 0.05)) for p in p_values]
         lines: list[list[Any]] = [
             ["mean rank", *(f"{value:.2f}" for value in ranking.mean_ranks)],
