@@ -1,4 +1,4 @@
-"""The command ``skml-kalda``: ``bench`` compares methods, ``data`` gets data sets."""
+"""The command ``skml-kalda``: ``bench`` compares methods, ``data`` gets datasets."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ _MODULES = {"bench": "skml_kalda.bench.cli", "data": "skml_kalda.datasets.__main
 _USAGE = """\
 usage: skml-kalda COMMAND ...
 
-  bench  compare methods on data sets or on your own data
-  data   list, download, build and convert data sets
+  bench  compare methods on datasets or on your own data
+  data   list, download, build and convert datasets
 
 skml-kalda COMMAND --help says more; skml-kalda --version prints the version."""
 

@@ -1,4 +1,4 @@
-"""Compare methods on the paper's data sets or on your own: ``python -m skml_kalda.bench``.
+"""Compare methods on the paper's datasets or on your own: ``python -m skml_kalda.bench``.
 
 Needs the libraries of the extra "bench".
 """

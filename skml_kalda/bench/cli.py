@@ -72,7 +72,7 @@ def _plain_streams() -> Iterator[None]:
 def _parser(prog: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog,
-        description="Compare methods, on the paper's data sets or on your own data. Without a "
+        description="Compare methods, on the paper's datasets or on your own data. Without a "
         "command: run.",
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
@@ -115,7 +115,7 @@ def _add_run(command: argparse.ArgumentParser) -> None:
     add("--jobs", type=int, default=cpu_count(), metavar="N", help="processes (default: all cores)")
     add("--dask", metavar="ADDRESS", help="run on the Dask cluster of this scheduler instead")
     add("--output", type=Path, metavar="DIR", help="default: bench-results/PLAN, or FILE")
-    add("--data-home", metavar="DIR", help="folder of data sets (default: SKML_KALDA_DATA)")
+    add("--data-home", metavar="DIR", help="folder of datasets (default: SKML_KALDA_DATA)")
     add("--fresh", action="store_true", help="delete the results in the output folder first")
     command.set_defaults(run=_run)
 

@@ -47,7 +47,7 @@ _KINDS = ("scores", "convergence", "projection", "gallery")
 
 @dataclass(frozen=True)
 class Cell:
-    """One data set, method, classifier and fold, with everything that its scores depend on."""
+    """One dataset, method, classifier and fold, with everything that its scores depend on."""
 
     kind: str
     dataset: str
@@ -137,7 +137,7 @@ def _is_file(value: Any) -> bool:
 _TEXT = ("a text", _is_text)
 _NAMES = ("a list of different names, at least one", _is_list(_is_text, 1))
 _SWITCH = ("true or false", lambda value: isinstance(value, bool))
-_ROWS = ("a table with a whole number for each data set", _is_table(_is_whole(0)))
+_ROWS = ("a table with a whole number for each dataset", _is_table(_is_whole(0)))
 _FOLDS = ("a whole number of at least 2", _is_whole(2))
 _PARAMETERS = "a table with a table of parameters for each method"
 _WHOLE_NUMBERS = "a list of different whole numbers of at least 1"
@@ -190,7 +190,7 @@ def _check(name: str, value: Any, allowed: tuple[str, Test]) -> None:
 
 @dataclass(frozen=True)
 class Plan:
-    """What to run: every combination of data sets, methods, classifiers, dimensions, folds.
+    """What to run: every combination of datasets, methods, classifiers, dimensions, folds.
 
     Parameters
     ----------
@@ -203,7 +203,7 @@ class Plan:
         By name: a "file" of your own, and options of `skml_kalda.datasets.load_table`: its
         "labels", columns to "ignore", and "nominal".
     datasets, methods, classifiers : tuple of str
-        Names. Data sets are those of `skml_kalda.datasets` and of `data`; without any, all of
+        Names. Datasets are those of `skml_kalda.datasets` and of `data`; without any, all of
         `data`. Methods are those of the registry, the paper's names for them, "none", and
         strong baselines of other libraries. A method of your own is "module:name", the name of a
         class or of a ready estimator. Parameters may follow a name as JSON: 'OPLS{"ridge": 1}'.
@@ -225,10 +225,10 @@ class Plan:
     classes : int
         Use only the rows of the first so many classes; 0 means all.
     max_rows : dict
-        By data set: the number of rows to draw at random if it has more.
+        By dataset: the number of rows to draw at random if it has more.
     train_rows : dict
-        By data set: the number of training rows of random splits, whose other rows are test rows;
-        there are as many splits as folds. Other data sets are cross-validated.
+        By dataset: the number of training rows of random splits, whose other rows are test rows;
+        there are as many splits as folds. Other datasets are cross-validated.
     tune : dict
         How a cross-validation inside every training fold chooses the parameters of each method
         and the k of the classifier "k-NN": the number of "folds", the "score" to maximise
@@ -294,11 +294,9 @@ class Plan:
     def _check_names(self) -> None:
         check_name("kind of plan", self.kind, _KINDS)
         for name in set(self.data).intersection(manifest_names()):
-            raise ValueError(
-                f"data.{name}: a data set of the package has this name; choose another"
-            )
+            raise ValueError(f"data.{name}: a dataset of the package has this name; choose another")
         for name in (*self.datasets, *self.max_rows, *self.train_rows):
-            check_name("data set", name, [*self.data, *manifest_names()])
+            check_name("dataset", name, [*self.data, *manifest_names()])
         spelled = tuple(map(check_classifier, self.classifiers))
         _check("classifiers", spelled, _NAMES)
         object.__setattr__(self, "classifiers", spelled)
@@ -321,7 +319,7 @@ class Plan:
         for name in self.datasets:
             if name in self.data or read_manifest(name).task != "multilabel":
                 raise ValueError(
-                    f"tuning is for data sets of the package with several labels per row, not "
+                    f"tuning is for datasets of the package with several labels per row, not "
                     f"for {name}"
                 )
 

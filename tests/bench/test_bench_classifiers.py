@@ -80,7 +80,7 @@ def test_a_classifier_without_scores_has_no_measures_of_rankings():
     assert not {name for name in found if SCORES[name].needs_probabilities}
 
 
-def test_the_strong_rows_are_there_by_name():
+def test_the_baselines_are_there_by_name():
     rows = {
         "KaLDAClassifier", "kNN", "MLkNN", "LogisticRegression", "LinearSVC", "SVC", "ExtraTrees",
         "RandomForest", "ClassifierChain", "PCA", "TruncatedSVD", "kaLDA, shrunk", "KernelKaLDA",

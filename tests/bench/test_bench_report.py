@@ -82,7 +82,7 @@ def test_the_spread_is_over_splits_not_folds(tmp_path):
 
 
 def test_agreement_names_the_best_of_both(results):
-    found = agreement(results).set_index("data set")
+    found = agreement(results).set_index("dataset")
     means = table(results).query("classifier == '1-NN' and dataset == 'yeast'")
     assert found.loc["yeast", "best in the paper"] == "kaLDA"
     assert found.loc["yeast", "best here"] == means.loc[means["mean"].idxmax(), "method"]
@@ -90,7 +90,7 @@ def test_agreement_names_the_best_of_both(results):
 
 
 def test_critical_difference_is_that_of_demsar():
-    """His example: four methods on fourteen data sets have 1.25 at 5 %."""
+    """His example: four methods on fourteen datasets have 1.25 at 5 %."""
     means = pd.DataFrame(np.random.default_rng(0).random((14, 4)), columns=list("abcd"))
     assert rank_methods(means).critical_difference == pytest.approx(1.25, abs=0.005)
 

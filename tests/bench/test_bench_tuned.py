@@ -228,7 +228,7 @@ def test_the_report_of_a_tuned_plan_tells_all(results, tmp_path):
     assert "<small>240 of 593 rows</small>" in page.read_text("utf-8")
     text = page.with_name("report.md").read_text("utf-8")
     for name in ("macro F1", "micro F1", "label ranking average precision", "ranking loss"):
-        assert f"Mean rank by {name} with k-NN on 2 data sets" in text
+        assert f"Mean rank by {name} with k-NN on 2 datasets" in text
         assert f"Against no reduction: difference in {name}" in text
     assert "240 of 593 rows" in text
     assert "How often each value was chosen" in text

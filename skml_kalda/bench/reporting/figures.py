@@ -210,7 +210,7 @@ def _ranks(results: Results, score: Score) -> Figure:
 
 
 def _costs(results: Results, score: Score) -> Figure:
-    """Draw the score of each method against its time to train, a panel for each data set."""
+    """Draw the score of each method against its time to train, a panel for each dataset."""
     ratios = time_ratios(results)
     means = (
         with_candidates(results).groupby(["dataset", "candidate"], sort=False)[score.name].mean()
@@ -309,7 +309,7 @@ def _projection(results: Results, score: Score) -> Figure:
 
 
 def _gallery(results: Results, score: Score) -> Figure:
-    """Draw a panel for each data set and method, with a wedge for each label of a sample."""
+    """Draw a panel for each dataset and method, with a wedge for each label of a sample."""
     rows = [row for row in results.ok if row["classifier"] == results.plan.classifiers[0]]
     drawn, axes = _panels(len(rows), width=3.6, height=3.6, columns=2)
     drawn.set_layout_engine("constrained", w_pad=0.12, h_pad=0.06)
@@ -342,7 +342,7 @@ def _label_sets(row: Mapping[str, Any]) -> list[list[str]]:
 
 
 def _label_colors(row: Mapping[str, Any]) -> dict[str, str]:
-    """Return a colour for each of the most frequent labels, in the order of the data set."""
+    """Return a colour for each of the most frequent labels, in the order of the dataset."""
     counts = Counter(name for names in _label_sets(row) for name in names)
     shown = set(counts)
     del counts[""]

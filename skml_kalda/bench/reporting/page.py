@@ -39,7 +39,7 @@ from skml_kalda.bench.scores import MAIN, SCORES, Score
 
 _CAPTIONS = {
     "scores": "{score} of each method: mean and standard deviation over the folds{paper}.",
-    "ranks": "{score}: mean rank across the data sets (1 is best). Nemenyi's test at 5 % finds no "
+    "ranks": "{score}: mean rank across the datasets (1 is best). Nemenyi's test at 5 % finds no "
     "difference between methods under one bar.",
     "cost": "{score} against the time to train, as a ratio to the fastest: best is above and left.",
     "spread": "How the splits of the same rows differ: the mean over the folds of each split.",
@@ -226,7 +226,7 @@ def _parts(results: Results, anchor: str) -> Iterator[Part]:
 
 def _setting(results: Results) -> str:
     plan = results.plan
-    sets = plan.datasets[0] if len(plan.datasets) == 1 else f"{len(plan.datasets)} data sets"
+    sets = plan.datasets[0] if len(plan.datasets) == 1 else f"{len(plan.datasets)} datasets"
     methods = plan.methods[0] if len(plan.methods) == 1 else f"{len(plan.methods)} methods"
     counts = f"{len(results.ok)} cells measured, {len(results.failed)} failed"
     counts += f", {results.missing} not run yet." if results.missing else "."
@@ -255,14 +255,14 @@ def _by_method(
     write: Callable[[Any], Entry],
     note: Callable[[str], str] = lambda _: "",
 ) -> Grid:
-    """Make a grid with a row for each data set and a column for each method."""
+    """Make a grid with a row for each dataset and a column for each method."""
     cells = {(row.dataset, row.method): write(row) for row in found.itertuples()}
     shown = [name for name in methods if name in set(found["method"])]
     rows = [
         [Entry(name, note=note(name)), *(cells.get((name, each), Entry("")) for each in shown)]
         for name in dict.fromkeys(found["dataset"])
     ]
-    return Grid(caption, ["data set", *map(label, shown)], rows)
+    return Grid(caption, ["dataset", *map(label, shown)], rows)
 
 
 def _summary(results: Results) -> Iterator[Grid]:
@@ -317,7 +317,7 @@ def _by_dimension(results: Results) -> Grid:
         [", ".join(map(str, names)), *("" if pd.isna(v) else f"{v:.4f}" for v in values)]
         for names, values in zip(wide.index, wide.to_numpy(), strict=True)
     ]
-    return _plain("Accuracy by dimension", ["data set, method", *wide.columns], rows)
+    return _plain("Accuracy by dimension", ["dataset, method", *wide.columns], rows)
 
 
 def _score_parts(results: Results) -> Iterator[Part]:
@@ -344,7 +344,7 @@ def _score_parts(results: Results) -> Iterator[Part]:
 
 
 def _outside(results: Results) -> Iterator[Grid]:
-    """Yield a table for each data set that a plan splits as published results did."""
+    """Yield a table for each dataset that a plan splits as published results did."""
     for name in results.plan.datasets:
         train = results.plan.train_rows.get(name)
         theirs = published_outside()
@@ -427,7 +427,7 @@ def _comparison(results: Results, classifier: str) -> Iterator[Grid]:
             [f"p against {label(best)}", "–", *bold],
         ]
         caption = (
-            f"Mean rank by {score.title} with {classifier} on {ranking.n_datasets} data sets; "
+            f"Mean rank by {score.title} with {classifier} on {ranking.n_datasets} datasets; "
             "below, Nemenyi's p-value against the first method, bold below 5 %. Friedman's test: "
             f"p = {ranking.p_value:.3g}; critical difference at 5 %: "
             f"{ranking.critical_difference:.2f}"
@@ -440,7 +440,7 @@ def _comparison(results: Results, classifier: str) -> Iterator[Grid]:
             [label(method), name, ", ".join(f"{value}: {n}" for value, n in counts.items() if n)]
             for method, name, counts in choices(results)
         )
-        caption = "How often each value was chosen, over all data sets and outer folds"
+        caption = "How often each value was chosen, over all datasets and outer folds"
         yield _plain(caption, ["method", "parameter", "value: times"], rows)
 
 
@@ -472,7 +472,7 @@ def _times(results: Results) -> Iterator[Grid]:
         if not ratios.empty:
             lines = zip(ratios.index, ratios.to_numpy(), strict=True)
             rows = ([name, *map(_ratio, values)] for name, values in lines)
-            yield _plain(caption, ["data set", *ratios.columns], rows)
+            yield _plain(caption, ["dataset", *ratios.columns], rows)
 
 
 def _objectives(results: Results) -> Grid:
@@ -486,15 +486,15 @@ def _objectives(results: Results) -> Grid:
         ]
         for row in results.ok
     ]
-    header = ["data set, method", "J at the start", "J at the end", "bound", "iterations"]
+    header = ["dataset, method", "J at the start", "J at the end", "bound", "iterations"]
     return _plain("The objective", [*header, "converged"], rows)
 
 
 def _absent(results: Results) -> Iterator[Grid]:
     if results.skipped:
         rows = ([row[key] for key in ("dataset", "reason", "command")] for row in results.skipped)
-        yield _plain("Skipped", ["data set", "why", "how to get it"], rows)
+        yield _plain("Skipped", ["dataset", "why", "how to get it"], rows)
     if results.failed:
         kinds = failures_by_kind(results.failed).items()
         failed = ([dataset, method, n, error] for (dataset, method, error), n in kinds)
-        yield _plain("Failed", ["data set", "method", "cells", "error"], failed)
+        yield _plain("Failed", ["dataset", "method", "cells", "error"], failed)

@@ -1,4 +1,4 @@
-"""How sure a comparison is: ranks across data sets, post-hoc tests, and the lead of the best."""
+"""How sure a comparison is: ranks across datasets, post-hoc tests, and the lead of the best."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ class Ranking:
 
 
 def rank_methods(means: pd.DataFrame, *, ascending: bool = False) -> Ranking | None:
-    """Rank methods (columns) on every data set (rows).
+    """Rank methods (columns) on every dataset (rows).
 
     Parameters
     ----------
     means : pandas.DataFrame
-        One score per data set and method.
+        One score per dataset and method.
     ascending : bool, default=False
         Whether a lower score is better.
 
@@ -41,7 +41,7 @@ def rank_methods(means: pd.DataFrame, *, ascending: bool = False) -> Ranking | N
     -------
     Ranking or None
         With the p-value of Friedman's test, and the critical difference and the p-values of
-        Nemenyi's at 5 % (Demšar 2006); None for fewer than three methods or two data sets, where
+        Nemenyi's at 5 % (Demšar 2006); None for fewer than three methods or two datasets, where
         none is defined.
     """
     from scikit_posthocs import posthoc_nemenyi_friedman
@@ -65,11 +65,11 @@ class Lead:
     best: str
     second: str
     value: float
-    """The mean score of the best one over the data sets."""
+    """The mean score of the best one over the datasets."""
     lead: float
     """How much it is ahead of the second one; positive is better."""
     p_values: Sequence[float]
-    """Of the corrected t-test of both on each data set, where the best one is ahead."""
+    """Of the corrected t-test of both on each dataset, where the best one is ahead."""
     n_datasets: int
 
     def certainty(self) -> str:
@@ -83,7 +83,7 @@ class Lead:
 
 
 def leader(results: Results, score: Score) -> Lead | None:
-    """Find the method with the best mean over the data sets, None if there is only one method."""
+    """Find the method with the best mean over the datasets, None if there is only one method."""
     wide = with_candidates(results).pivot_table(
         index=["dataset", "repeat", "fold"], columns="candidate", values=score.name, sort=False
     )

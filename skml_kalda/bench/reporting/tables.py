@@ -30,7 +30,7 @@ _GROUP = ["dataset", "classifier", "method", "dimension"]
 
 @cache
 def published() -> dict[tuple[str, str, str, str], float]:
-    """Return the paper's values by data set, method, classifier and score (standard name).
+    """Return the paper's values by dataset, method, classifier and score (standard name).
 
     Examples
     --------
@@ -70,7 +70,7 @@ def table(results: Results, score: str = "accuracy") -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        For each data set, classifier, method and dimension (0 means K - 1), in the order of the
+        For each dataset, classifier, method and dimension (0 means K - 1), in the order of the
         plan: the mean, the standard deviation over the folds, their number, the published value
         and our mean minus it.
 
@@ -110,7 +110,7 @@ def rows_with(found: pd.DataFrame, classifier: str) -> pd.DataFrame:
 
 
 def size_of(results: Results, name: str) -> Mapping[str, Any]:
-    """Return the numbers of rows, features and labels (or classes) of a data set."""
+    """Return the numbers of rows, features and labels (or classes) of a dataset."""
     if name in results.plan.data:
         return results.data[name]
     manifest = read_manifest(name)
@@ -143,7 +143,7 @@ def main_scores(results: Results) -> tuple[str, ...]:
 
 
 def fold_means(results: Results, score: str, classifier: str) -> pd.DataFrame:
-    """Return the mean over folds, a row for each data set and a column for each method."""
+    """Return the mean over folds, a row for each dataset and a column for each method."""
     found = rows_with(table(results, score), classifier)
     found = found[found["dimension"] == 0]
     means = found.pivot_table(index="dataset", columns="method", values="mean", sort=False)
@@ -151,7 +151,7 @@ def fold_means(results: Results, score: str, classifier: str) -> pd.DataFrame:
 
 
 def differences(results: Results, score: str, baseline: str = NO_REDUCTION) -> pd.DataFrame:
-    """Return the mean difference to a baseline by data set, classifier and method.
+    """Return the mean difference to a baseline by dataset, classifier and method.
 
     The standard error over the folds is beside it. It is too small, because folds share training
     rows.
@@ -181,14 +181,14 @@ def choices(results: Results) -> Iterator[tuple[str, str, dict[str, int]]]:
 def agreement(results: Results) -> pd.DataFrame:
     """Return which of the paper's methods has the best accuracy, in the paper and here.
 
-    Methods without a number in the paper are left out, and so are data sets with fewer than two
+    Methods without a number in the paper are left out, and so are datasets with fewer than two
     methods left.
     """
     found = table(results).dropna(subset=["paper"])
     parts = found.groupby("dataset", sort=False)
     rows = [_agreement(str(name), part) for name, part in parts if len(part) > 1]
     columns = [
-        "data set",
+        "dataset",
         "best in the paper",
         "best here",
         "margin here",
@@ -242,7 +242,7 @@ def with_candidates(results: Results) -> pd.DataFrame:
 
 
 def time_ratios(results: Results, kind: str = "train_seconds") -> pd.DataFrame:
-    """Return the median time over the folds as a ratio to the fastest on each data set.
+    """Return the median time over the folds as a ratio to the fastest on each dataset.
 
     Parameters
     ----------
@@ -254,7 +254,7 @@ def time_ratios(results: Results, kind: str = "train_seconds") -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        A row for each data set, a column for each method and classifier; empty if the results
+        A row for each dataset, a column for each method and classifier; empty if the results
         have no such times.
     """
     frame = with_candidates(results).dropna(subset=[kind])
@@ -266,7 +266,7 @@ def time_ratios(results: Results, kind: str = "train_seconds") -> pd.DataFrame:
 
 
 def split_means(results: Results, score: str, classifier: str) -> pd.Series[float]:
-    """Return the mean over the folds of each split, by data set, method and repeat."""
+    """Return the mean over the folds of each split, by dataset, method and repeat."""
     frame = rows_with(results.frame(), classifier)
     return frame.groupby(["dataset", "method", "repeat"], sort=False)[score].mean()
 
@@ -284,7 +284,7 @@ def spread(results: Results, score: str, classifier: str) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        By data set and method: the mean over the splits, their standard deviation, the standard
+        By dataset and method: the mean over the splits, their standard deviation, the standard
         error of the mean, and the score of the first split alone.
     """
     splits = split_means(results, score, classifier)

@@ -36,7 +36,7 @@ def make_console() -> Console:
 
 @contextmanager
 def show_progress(cells: Sequence[Cell], console: Console) -> Iterator[Callable[[Row], None]]:
-    """Show a live bar on a terminal, elsewhere a line for each data set and method that is done.
+    """Show a live bar on a terminal, elsewhere a line for each dataset and method that is done.
 
     The value is to be called with each row. The first failure of each kind is printed.
     """
@@ -84,8 +84,8 @@ def print_scores(console: Console, results: Results) -> None:
             for (dataset, method, dimension), texts in zip(wide.index, wide.to_numpy(), strict=True)
         ]
         paper = "; in brackets the paper's, and the difference" if found["paper"].any() else ""
-        title = f"{score.label}  (* is the best of its data set{paper})"
-        _print(console, title, ["data set", "method", *wide.columns], lines)
+        title = f"{score.label}  (* is the best of its dataset{paper})"
+        _print(console, title, ["dataset", "method", *wide.columns], lines)
     if has_swapped_names(results):
         console.print(SWAPPED)
 
@@ -118,7 +118,7 @@ def print_comparison(console: Console, a: Results, b: Results, score: str) -> No
         ]
         for *names, dimension, first, second, difference, ratio in compare(a, b, score).to_numpy()
     ]
-    header = ["data set", "classifier", "method", "dimension", "A", "B", "B − A", "fit time B / A"]
+    header = ["dataset", "classifier", "method", "dimension", "A", "B", "B − A", "fit time B / A"]
     _print(console, f"{SCORES[score].label}: A is {a.folder}, B is {b.folder}", header, lines)
 
 

@@ -1,4 +1,4 @@
-"""The data of a run: where each data set is, its sha256, its arrays, and files of the user."""
+"""The data of a run: where each dataset is, its sha256, its arrays, and files of the user."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from skml_kalda.datasets.manifest import read_manifest
 
 @dataclass(frozen=True)
 class Source:
-    """A data set whose file is here."""
+    """A dataset whose file is here."""
 
     name: str
     home: Path
@@ -54,7 +54,7 @@ def find_source(
     data_home: str | PathLike[str] | None = None,
     data: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> Source | None:
-    """Return where a data set is, None if it is absent; a run never downloads anything.
+    """Return where a dataset is, None if it is absent; a run never downloads anything.
 
     `data` describes the files of the user, by name.
     """
@@ -88,12 +88,12 @@ def load(source: Source, classes: int = 0, max_rows: int = 0, seed: int = 0) -> 
 
 @lru_cache(maxsize=2)
 def label_names(source: Source) -> list[str]:
-    """Return the names of the labels or classes of a data set, in its order."""
+    """Return the names of the labels or classes of a dataset, in its order."""
     return list(source.read().target_names)
 
 
 def how_to_get(name: str, command: str) -> str:
-    """Return the command that makes an absent data set available to `command`."""
+    """Return the command that makes an absent dataset available to `command`."""
     manifest = read_manifest(name)
     if manifest.sources:
         return f"python -m skml_kalda.datasets fetch {name}"

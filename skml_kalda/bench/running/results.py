@@ -25,10 +25,10 @@ Row = dict[str, Any]
 # Every row has all of these; None stands for what was not measured.
 _FIELDS = (
     "status",  # "ok", "failed" or "skip"
-    "reason",  # of a failure "error", "timeout" or "died"; of a skipped data set a sentence
+    "reason",  # of a failure "error", "timeout" or "died"; of a skipped dataset a sentence
     "error",  # the message of a failure
-    "command",  # that makes a skipped data set available
-    *(each.name for each in fields(Cell)),  # a skipped data set has a row without a cell
+    "command",  # that makes a skipped dataset available
+    *(each.name for each in fields(Cell)),  # a skipped dataset has a row without a cell
     "sha256",  # of the data file
     "scores",
     "n_components",
@@ -70,14 +70,14 @@ def failed_row(cell: Cell, source: Source, reason: str, error: str) -> Row:
 
 
 def skip_row(name: str, command: str) -> Row:
-    """Return the row of an absent data set; `command` is the one that was run."""
+    """Return the row of an absent dataset; `command` is the one that was run."""
     reason = f"its file is not here (origin: {read_manifest(name).origin})"
     found = {"dataset": name, "reason": reason, "command": how_to_get(name, command)}
     return _complete({"status": "skip", **found})
 
 
 def failures_by_kind(rows: Iterable[Row]) -> dict[tuple[str, str, str], int]:
-    """Count failed rows by data set, method and error, in the order of the first of each kind."""
+    """Count failed rows by dataset, method and error, in the order of the first of each kind."""
     counts: dict[tuple[str, str, str], int] = {}
     for row in rows:
         kind = row["dataset"], row["method"], row["error"].strip()
@@ -153,7 +153,7 @@ class Results:
         The cells of the plan that were measured or failed, in the order of the plan. All rows
         have the same keys; None stands for what was not measured.
     skipped : list of dict
-        The data sets that were absent, as rows with the same keys.
+        The datasets that were absent, as rows with the same keys.
     data : dict
         By name: what the user's own files hold.
     """
@@ -177,7 +177,7 @@ class Results:
 
     @property
     def missing(self) -> int:
-        """The number of cells still to run, not counting those of skipped data sets."""
+        """The number of cells still to run, not counting those of skipped datasets."""
         away = {row["dataset"] for row in self.skipped}
         wanted = sum(cell.dataset not in away for cell in self.plan.cells())
         return wanted - sum(row["dataset"] not in away for row in self.rows)

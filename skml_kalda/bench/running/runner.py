@@ -58,7 +58,7 @@ def run(
     """Run a plan, or what is left of it.
 
     Cells that are in the output folder already are not run again, except failed ones and those
-    of a data set whose file has changed. Scores depend neither on `jobs` nor on `dask`.
+    of a dataset whose file has changed. Scores depend neither on `jobs` nor on `dask`.
 
     Parameters
     ----------
@@ -71,10 +71,10 @@ def run(
         Number of processes.
     dask : str, optional
         Address of the scheduler of a Dask cluster that runs the cells instead of this machine.
-        Its workers read data sets by name, from the package or from a folder with the same path
+        Its workers read datasets by name, from the package or from a folder with the same path
         as the data home here.
     data_home : path-like, optional
-        Folder of the data sets, see `skml_kalda.datasets.get_data_home`.
+        Folder of the datasets, see `skml_kalda.datasets.get_data_home`.
     fresh : bool, default=False
         Whether to delete the results in the output folder first.
     progress : callable, optional
@@ -263,6 +263,6 @@ def _measured_there(cells: Sequence[Cell], source: Source) -> list[Row]:
         if not source.is_the_same_here():
             raise FileNotFoundError(
                 f"the worker does not have this file of {source.name} in {source.home}: workers "
-                "read data sets by name, so put the same files into that folder on every machine"
+                "read datasets by name, so put the same files into that folder on every machine"
             )
         return [measure(cell, source) for cell in cells]
