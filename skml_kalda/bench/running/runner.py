@@ -174,7 +174,7 @@ def _in_processes(groups: list[Group], jobs: int, timeout: float) -> Iterator[Ro
         tasks = (delayed(_numbered)(number, *left[number], timeout) for number in list(left))
         # No batches, and no task ahead of its turn: those in work are the first ones.
         options = {"batch_size": 1, "pre_dispatch": "n_jobs", "idle_worker_timeout": _PATIENCE}
-        parallel = Parallel(jobs, return_as="generator_unordered", **options)
+        parallel = Parallel(jobs, "loky", "generator_unordered", **options)
         try:
             for number, rows in parallel(tasks):
                 del left[number]
@@ -195,7 +195,7 @@ def _measured_alone(cell: Cell, source: Source, timeout: float) -> list[Row]:
     """Measure a cell in a process of its own, which may die."""
     try:
         # With one job joblib would start no process.
-        ((_, rows),) = Parallel(2)([delayed(_numbered)(0, [cell], source, timeout)])
+        ((_, rows),) = Parallel(2, "loky")([delayed(_numbered)(0, [cell], source, timeout)])
     except TerminatedWorkerError as error:
         codes = str(error).partition("exit codes of the workers are ")[2].partition("\n")[0]
         text = f"the worker process died: {codes} (out of memory, if it was killed)"
