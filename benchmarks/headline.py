@@ -12,9 +12,8 @@ from pathlib import Path
 from benchmarks.common import RESULTS, markdown_table
 from skml_kalda.bench import read_results
 from skml_kalda.bench.methods import label
-from skml_kalda.bench.reporting.outside import published_outside
 from skml_kalda.bench.reporting.ranks import rank_methods
-from skml_kalda.bench.reporting.tables import agreement, fold_means
+from skml_kalda.bench.reporting.tables import agreement, fold_means, published_outside
 
 PAGE = Path(__file__).parents[1] / "README.md"
 BEGIN, END = "<!-- measured: begin -->\n", "<!-- measured: end -->\n"

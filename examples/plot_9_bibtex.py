@@ -16,7 +16,7 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 
 import skml_kalda.bench
-from skml_kalda.bench.reporting.outside import published_outside
+from skml_kalda.bench.reporting.tables import published_outside
 
 project = Path(skml_kalda.bench.__file__).parents[2]
 run = skml_kalda.bench.read_results(project / "benchmarks" / "results" / "bench" / "outside")

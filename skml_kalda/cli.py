@@ -1,4 +1,4 @@
-"""The command ``skml-kalda``: ``bench`` compares methods, ``data`` gets data sets."""
+"""The command ``skml-kalda``: ``bench`` compares methods, ``data`` gets datasets."""
 
 from __future__ import annotations
 
@@ -8,19 +8,14 @@ from importlib import import_module
 
 from skml_kalda import __version__
 
-_COMMANDS = {
-    "bench": ("skml_kalda.bench.cli", "compare methods on data sets or on your own data"),
-    "data": ("skml_kalda.datasets.__main__", "list, download, build and convert data sets"),
-}
-_USAGE = "\n".join(
-    [
-        "usage: skml-kalda COMMAND ...",
-        "",
-        *(f"  {name:<6} {text}" for name, (_, text) in _COMMANDS.items()),
-        "",
-        "skml-kalda COMMAND --help says more; skml-kalda --version prints the version.",
-    ]
-)
+_MODULES = {"bench": "skml_kalda.bench.cli", "data": "skml_kalda.datasets.__main__"}
+_USAGE = """\
+usage: skml-kalda COMMAND ...
+
+  bench  compare methods on datasets or on your own data
+  data   list, download, build and convert datasets
+
+skml-kalda COMMAND --help says more; skml-kalda --version prints the version."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -32,8 +27,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if "--version" in (command, *others[:1]):
         print(f"skml-kalda {__version__}")
         return 0
-    if command not in _COMMANDS:
+    if command not in _MODULES:
         print(f"{_USAGE}\nerror: {command!r} is not a command", file=sys.stderr)
         return 2
-    module, _ = _COMMANDS[command]
-    return int(import_module(module).main(others, prog=f"skml-kalda {command}"))
+    return int(import_module(_MODULES[command]).main(others, prog=f"skml-kalda {command}"))

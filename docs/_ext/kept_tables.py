@@ -13,9 +13,13 @@ import pandas as pd
 from skml_kalda.bench import read_results
 from skml_kalda.bench import table as score_table
 from skml_kalda.bench.methods import label
-from skml_kalda.bench.reporting.outside import published_outside
 from skml_kalda.bench.reporting.ranks import rank_methods
-from skml_kalda.bench.reporting.tables import agreement, differences, fold_means
+from skml_kalda.bench.reporting.tables import (
+    agreement,
+    differences,
+    fold_means,
+    published_outside,
+)
 from skml_kalda.bench.scores import SCORES
 from skml_kalda.datasets.manifest import manifest_names, read_manifest
 

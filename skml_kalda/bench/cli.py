@@ -7,26 +7,28 @@ import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from skml_kalda.bench.extra import check_extra
+from joblib import cpu_count
+
+from skml_kalda.bench import check_extra
 from skml_kalda.bench.methods import method_names
-from skml_kalda.bench.own_data import describe_files, own_plan
-from skml_kalda.bench.plan import LISTS, SINGLE, Plan, plan_names, read_plan
-from skml_kalda.bench.running.environment import n_cores
-from skml_kalda.bench.running.own_cards import describe_data
-from skml_kalda.bench.running.results import FILE_NAME, Results, read_results
+from skml_kalda.bench.plan import (
+    LISTS,
+    SINGLE,
+    Plan,
+    describe_files,
+    plan_names,
+    plan_of_files,
+    read_plan,
+)
+from skml_kalda.bench.running.data import describe_user_data, lines_about
+from skml_kalda.bench.running.results import FILE_NAME, read_results
 from skml_kalda.bench.running.runner import default_output, run
 from skml_kalda.datasets.tables import parse_labels
 
-_DEFAULT = "quick"
-_COMMANDS = ("run", "list", "report", "compare")
-# The word after one of these options is its value, not a command.
-_WITH_ONE_VALUE = (
-    "--k", "--folds", "--repeats", "--seed", "--thresholds", "--timeout", "--jobs", "--dask",
-    "--output", "--data-home", "--labels", "--score",
-)  # fmt: skip
 FAILED, USAGE, INTERRUPTED = 1, 2, 130
 
 
@@ -35,9 +37,13 @@ def main(argv: Sequence[str] | None = None, prog: str = "python -m skml_kalda.be
 
     0: success; 1: some cells failed; 2: wrong names or files, nothing was run; 130: Ctrl-C.
     """
-    arguments = _parser(prog).parse_args(_with_command(sys.argv[1:] if argv is None else argv))
+    words = list(sys.argv[1:] if argv is None else argv)
+    # Options alone belong to run; a wrong command is an error of argparse.
+    if not words or (words[0].startswith("-") and words[0] not in ("-h", "--help")):
+        words.insert(0, "run")
     try:
         check_extra()
+        arguments = _parser(prog).parse_args(words)
         with _plain_streams():
             return int(arguments.run(arguments))
     except (ValueError, OSError, ImportError) as error:
@@ -63,23 +69,10 @@ def _plain_streams() -> Iterator[None]:
         yield
 
 
-def _with_command(argv: Sequence[str]) -> list[str]:
-    """Put the command first, with the words that follow it; without any it is run."""
-    if argv and argv[0] in ("-h", "--help"):
-        return list(argv)
-    for place, word in enumerate(argv):
-        if word in _COMMANDS and (place == 0 or argv[place - 1] not in _WITH_ONE_VALUE):
-            rest = argv[place + 1 :]
-            n_words = next((i for i, each in enumerate(rest) if each.startswith("-")), len(rest))
-            return [word, *rest[:n_words], *argv[:place], *rest[n_words:]]
-    # A wrong command is an error of argparse; options alone belong to run.
-    return list(argv) if argv and not argv[0].startswith("-") else ["run", *argv]
-
-
 def _parser(prog: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog,
-        description="Compare methods, on the paper's data sets or on your own data. Without a "
+        description="Compare methods, on the paper's datasets or on your own data. Without a "
         "command: run.",
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
@@ -112,53 +105,57 @@ def _add_run(command: argparse.ArgumentParser) -> None:
     own.add_argument("--ignore", nargs="+", default=[], metavar="NAME", help="columns to leave out")
     for name in ("datasets", "methods", "classifiers"):
         add(f"--{name}", nargs="+", metavar="NAME", help=f"{name} to use instead of the plan's")
-    add("--k", type=int, help="number of neighbours of all classifiers")
     add("--dimensions", nargs="+", type=int, metavar="N", help="numbers of components")
-    for name in ("folds", "repeats", "seed"):
+    for name in ("k", "folds", "repeats", "seed"):
         add(f"--{name}", type=int, metavar="N")
-    add("--standardize", action=argparse.BooleanOptionalAction, help="features to unit variance")
-    add("--stratified", action=argparse.BooleanOptionalAction, help="folds stratified by labels")
+    for name in ("standardize", "stratified"):
+        add(f"--{name}", action=argparse.BooleanOptionalAction)
     add("--thresholds", type=int, metavar="N", help="inner folds that tune F1 thresholds; 0: none")
     add("--timeout", type=float, metavar="SECONDS", help="a cell that takes longer fails")
-    add("--jobs", type=int, default=n_cores(), metavar="N", help="processes (default: all cores)")
+    add("--jobs", type=int, default=cpu_count(), metavar="N", help="processes (default: all cores)")
     add("--dask", metavar="ADDRESS", help="run on the Dask cluster of this scheduler instead")
     add("--output", type=Path, metavar="DIR", help="default: bench-results/PLAN, or FILE")
-    add("--data-home", metavar="DIR", help="folder of data sets (default: SKML_KALDA_DATA)")
+    add("--data-home", metavar="DIR", help="folder of datasets (default: SKML_KALDA_DATA)")
     add("--fresh", action="store_true", help="delete the results in the output folder first")
     command.set_defaults(run=_run)
 
 
-def _plan(arguments: argparse.Namespace) -> Plan:
-    changes = {name: getattr(arguments, name) for name in (*LISTS, *SINGLE)}
+def _plan(arguments: argparse.Namespace) -> tuple[Plan, Path]:
+    """Return the plan that the arguments name, and the folder of its results."""
+    changes = {name: getattr(arguments, name) for name in ("k", *LISTS, *SINGLE)}
     if not arguments.data:
         if arguments.labels or arguments.ignore:
             raise ValueError("--labels and --ignore are for a file: name it with --data FILE")
-        return read_plan(arguments.plan or _DEFAULT).changed(k=arguments.k, **changes)
+        plan = read_plan(arguments.plan or "quick").changed(**changes)
+        return plan, arguments.output or default_output(plan)
     data = describe_files(arguments.data, parse_labels(arguments.labels), arguments.ignore)
     changes["datasets"] = tuple(dict.fromkeys([*data, *(arguments.datasets or ())]))
-    if arguments.plan is None:
-        return own_plan(data).changed(k=arguments.k, **changes)
-    return read_plan(arguments.plan).changed(k=arguments.k, data=data, **changes)
-
-
-def _output(arguments: argparse.Namespace, plan: Plan) -> Path:
+    of_files = plan_of_files(data)
+    usual = of_files if arguments.plan is None else read_plan(arguments.plan)
+    plan = usual.changed(data=data, **changes)
     folder = default_output(plan)
-    if arguments.plan is None or not arguments.data:
-        return folder
-    # A plan on a file must not mix with the same plan on other data.
-    return folder.with_name(f"{folder.name}-{own_plan(plan.data).slug}")
+    if arguments.plan is not None:
+        # A plan on a file must not mix with the same plan on other data.
+        folder = folder.with_name(f"{folder.name}-{of_files.slug}")
+    return plan, arguments.output or folder
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    from skml_kalda.bench.reporting.terminal import make_console
-    from skml_kalda.bench.running.progress import make_progress
+    from skml_kalda.bench.reporting.page import report
+    from skml_kalda.bench.reporting.terminal import (
+        make_console,
+        print_outcome,
+        print_scores,
+        show_progress,
+    )
 
-    plan, console = _plan(arguments), make_console()
-    output = arguments.output or _output(arguments, plan)
+    plan, output = _plan(arguments)
+    plan, console = plan.with_methods(), make_console()
     where = f"on {arguments.dask}" if arguments.dask else f"{arguments.jobs} at a time"
     title = plan.title if plan.title.endswith("?") else f"{plan.title}:"
-    console.print(f"{title} {len(plan.cells())} cells, {where}")
-    for line in describe_data(plan):
+    n_cells = len(plan.cells())
+    console.print(f"{title} {n_cells} cells, {where}")
+    for line in lines_about(describe_user_data(plan)):
         console.print(line, soft_wrap=True)
     try:
         results = run(
@@ -168,31 +165,21 @@ def _run(arguments: argparse.Namespace) -> int:
             dask=arguments.dask,
             data_home=arguments.data_home,
             fresh=arguments.fresh,
-            progress=lambda cells: make_progress(cells, console),
+            progress=partial(show_progress, console=console),
         )
-        return _finish(results)
-    except KeyboardInterrupt:
-        print(f"interrupted: {_kept(output, plan)}", file=sys.stderr)
-        return INTERRUPTED
-    except (ChildProcessError, ConnectionResetError) as error:
-        print(f"error: {error}: {_kept(output, plan)}", file=sys.stderr)
-        return FAILED
-
-
-def _kept(output: Path, plan: Plan) -> str:
-    done = len(read_results(output).ok) if (output / FILE_NAME).exists() else 0
-    kept = f"{done} of {len(plan.cells())} cells are kept in {output / FILE_NAME}"
-    return f"{kept}; the same command continues from there"
-
-
-def _finish(results: Results) -> int:
-    from skml_kalda.bench.reporting.files import report
-    from skml_kalda.bench.reporting.terminal import make_console, print_outcome, print_scores
-
-    console = make_console()
-    print_scores(console, results)
-    print_outcome(console, results)
-    page = report(results)
+        print_scores(console, results)
+        print_outcome(console, results)
+        page = report(results)
+    except (KeyboardInterrupt, ConnectionResetError) as error:
+        interrupted = isinstance(error, KeyboardInterrupt)
+        file = output / FILE_NAME
+        done = len(read_results(output).ok) if file.exists() else 0
+        print(
+            f"{'interrupted' if interrupted else f'error: {error}'}: {done} of {n_cells} cells are "
+            f"kept in {file}; the same command continues from there",
+            file=sys.stderr,
+        )
+        return INTERRUPTED if interrupted else FAILED
     console.print(
         f"report: {page} (also report.md, scores.csv; results: {FILE_NAME})", soft_wrap=True
     )
@@ -204,26 +191,25 @@ def _list(arguments: argparse.Namespace) -> int:
         plan = read_plan(name)
         print(f"{name:<12} {plan.title}: {len(plan.cells())} cells")
     print(f"\nmethods: {', '.join(method_names())}")
-    for path in sorted(arguments.folder.glob(f"*/{FILE_NAME}")):
-        print(f"{path.parent}: {_state(path)}")
+    for folder in _runs_in(arguments.folder):
+        try:
+            results = read_results(folder)
+        except ValueError as error:
+            print(f"{folder}: {error}")
+            continue
+        left = results.missing + len(results.failed)
+        print(f"{folder}: {len(results.ok)} cells of {results.plan.name}, {left} to run")
     return 0
 
 
-def _state(path: Path) -> str:
-    try:
-        results = read_results(path)
-    except ValueError as error:
-        return str(error)
-    left = results.missing + len(results.failed)
-    return f"{len(results.ok)} cells of {results.plan.name}, {left} to run"
+def _runs_in(folder: Path) -> list[Path]:
+    return [path.parent for path in sorted(folder.glob(f"*/{FILE_NAME}"))]
 
 
 def _report(arguments: argparse.Namespace) -> int:
-    from skml_kalda.bench.reporting.files import report
+    from skml_kalda.bench.reporting.page import report
 
-    folders = arguments.runs or [
-        p.parent for p in sorted(Path("bench-results").glob(f"*/{FILE_NAME}"))
-    ]
+    folders = arguments.runs or _runs_in(Path("bench-results"))
     if not folders:
         raise ValueError("there is no run in bench-results: name the folders of the runs")
     runs = [read_results(folder) for folder in folders]

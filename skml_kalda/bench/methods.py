@@ -1,18 +1,27 @@
-"""Methods and classifiers by name."""
+"""Methods and classifiers by name: registered ones, baselines, and those of the user."""
 
 from __future__ import annotations
 
+import json
+import os
 import re
+import sys
 from collections.abc import Callable, Mapping
-from functools import lru_cache
+from functools import cache, partial
 from importlib import import_module
 from typing import Any
 
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone, is_classifier
+from sklearn.decomposition import PCA, TruncatedSVD
+from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.multioutput import ClassifierChain
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import Normalizer
+from sklearn.svm import SVC, LinearSVC
 
+import skml_kalda
 from skml_kalda._core.messages import check_name
-from skml_kalda.bench.baselines import baseline_classifiers, baselines
-from skml_kalda.bench.own import is_own, is_ready, maker, own_classifies
 from skml_kalda.framework import transformers
 
 NO_REDUCTION = "none"
@@ -35,19 +44,65 @@ _PUBLISHED: dict[str, dict[str, Any]] = {
     "TraceRatio": {"ridge": 0.0},
     "ULDA": {"ridge": 0.0},
 }
-_CLASSIFIERS = {"NN": "BinaryRelevanceKNN", "MLkNN": "MLkNN"}
-_CLASSIFIER = re.compile(r"(?:(\d+)-)?(\w+)")
+
+
+def _cosine_votes() -> Any:
+    """What serves text: rows of unit length, closed-form kaLDA, neighbours by cosine."""
+    votes = skml_kalda.BinaryRelevanceKNN(20, weights="distance", metric="cosine")
+    return Pipeline(
+        [
+            ("unit", Normalizer()),
+            ("alignment", skml_kalda.AlignmentScaler(with_std=False)),
+            # The weights of the features change the length of the rows.
+            ("unit_again", Normalizer()),
+            ("kalda", skml_kalda.MultiLabelKaLDA(constraint="none")),
+            ("votes", votes),
+        ]
+    )
+
+
+def _with_kernel(reducer: Callable[[], Any]) -> Any:
+    """Put the feature map of a kernel before a reducer, with the defaults of both."""
+    return Pipeline([("features", skml_kalda.LandmarkFeatures()), ("reducer", reducer())])
+
+
+_logistic = partial(LogisticRegression, max_iter=1000)
+# Each in the defaults of its library, except where these cannot do the work.
+_CLASSIFIERS: dict[str, Callable[[], Any]] = {
+    "KaLDAClassifier": skml_kalda.KaLDAClassifier,
+    "kNN": skml_kalda.BinaryRelevanceKNN,
+    "MLkNN": skml_kalda.MLkNN,
+    "LogisticRegression": _logistic,
+    "LinearSVC": partial(LinearSVC, max_iter=10000),
+    "SVC": SVC,
+    "ExtraTrees": ExtraTreesClassifier,
+    "RandomForest": RandomForestClassifier,
+    "ClassifierChain": lambda: ClassifierChain(_logistic(), order="random"),
+    "kaLDA, cosine votes": _cosine_votes,
+}
+_REDUCERS: dict[str, Callable[[], Any]] = {
+    "PCA": PCA,
+    "TruncatedSVD": TruncatedSVD,
+    # Its defaults shrink, also in a plan of published forms.
+    "kaLDA, shrunk": skml_kalda.MultiLabelKaLDA,
+    **{
+        f"Kernel{name}": partial(_with_kernel, getattr(skml_kalda, name))
+        for name in ("CCA", "MDDM", "MLDA", "MLLS", "MLSI", "OPLS")
+    },
+}
+_NEIGHBORS = {"NN": skml_kalda.BinaryRelevanceKNN, "MLkNN": skml_kalda.MLkNN}
 # An inner cross-validation chooses its k.
 TUNED_CLASSIFIER = "k-NN"
 _DEFAULT_K = 10
 
 
-@lru_cache(maxsize=1)
-def _known() -> Mapping[str, Callable[[], Any] | None]:
-    """Return what makes the estimator of each method; None stands for no reduction."""
-    registered: dict[str, Any] = dict(transformers())
+@cache
+def _known() -> Mapping[str, Callable[[], Any]]:
+    """Return what makes the estimator of each method; that of no reduction is None."""
+    registered = transformers()
     aliases = {alias: registered[name] for alias, name in _ALIASES.items() if name in registered}
-    return {**baselines(), **registered, **aliases, NO_REDUCTION: None}
+    none = {NO_REDUCTION: lambda: None}
+    return {**_CLASSIFIERS, **_REDUCERS, **registered, **aliases, **none}
 
 
 def method_names() -> list[str]:
@@ -60,13 +115,9 @@ def label(method: str) -> str:
     return "no reduction" if method == NO_REDUCTION else method
 
 
-def estimator_of(method: str, parameters: Mapping[str, Any]) -> str:
+def estimator_name(method: str, parameters: Mapping[str, Any]) -> str:
     """Return the name of a method's estimator: its own, unless the plan names another."""
-    name = str(parameters.get("estimator", method))
-    if is_own(name):
-        maker(name)
-        return name
-    return check_name("method", name, _known())
+    return str(parameters.get("estimator", method))
 
 
 def published_form(method: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
@@ -78,14 +129,77 @@ def published_form(method: str, parameters: Mapping[str, Any]) -> dict[str, Any]
     >>> published_form("kaLDA", {"tol": 1e-6})
     {'shrinkage': None, 'tol': 1e-06}
     """
-    name = estimator_of(method, parameters)
+    name = estimator_name(method, parameters)
     return {**_PUBLISHED.get(_ALIASES.get(name, name), {}), **parameters}
 
 
+def parameters_in(name: str) -> dict[str, Any]:
+    """Return the estimator and the parameters in a name such as 'OPLS{"ridge": 1}'.
+
+    Examples
+    --------
+    >>> from skml_kalda.bench.methods import parameters_in
+    >>> parameters_in('OPLS{"ridge": 1}'), parameters_in("OPLS")
+    ({'estimator': 'OPLS', 'ridge': 1}, {})
+    """
+    estimator, brace, rest = name.partition("{")
+    if not brace:
+        return {}
+    try:
+        return {"estimator": estimator.strip(), **json.loads(brace + rest)}
+    except ValueError as error:
+        example = "'OPLS{\"ridge\": 1}'"
+        raise ValueError(f"{name!r}: parameters must be JSON, as in {example} ({error})") from None
+
+
+def _is_of_user(name: str) -> bool:
+    """Whether a name is "module:name", which only a run may import."""
+    return re.fullmatch(r"[\w.]+:[\w.]+", name) is not None
+
+
+@cache
+def _imported(name: str) -> Callable[[], Any]:
+    """Return what makes the estimator of "module:name": a class, or copies of an object."""
+    module, _, attribute = name.partition(":")
+    # As `python -m` does: modules in the current folder can be imported.
+    if os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())
+    try:
+        found: Any = import_module(module)
+        for part in attribute.split("."):
+            found = getattr(found, part)
+    except Exception as error:  # Whatever the user's module raises.
+        reason = f"{type(error).__name__}: {error}"
+        raise ValueError(f"method {name!r} cannot be imported: {reason}") from error
+    make = found if isinstance(found, type) else partial(clone, found, safe=False)
+    try:
+        estimator = make()
+    except TypeError as error:
+        raise ValueError(f"method {name!r} cannot be made without arguments: {error}") from error
+    able = any(hasattr(estimator, each) for each in ("transform", "predict"))
+    if not (able and hasattr(estimator, "fit") and hasattr(estimator, "set_params")):
+        raise ValueError(
+            f"method {name!r} is no estimator: it must have fit and set_params, and transform or "
+            "predict"
+        )
+    return make
+
+
+def is_baseline_classifier(name: str) -> bool:
+    """Whether an estimator of the bench predicts labels by itself; imports nothing."""
+    return name in _CLASSIFIERS
+
+
 def classifies(method: str, parameters: Mapping[str, Any]) -> bool:
-    """Whether a method predicts labels by itself, so that no other classifier follows it."""
-    name = estimator_of(method, parameters)
-    return own_classifies(name) if is_own(name) else name in baseline_classifiers()
+    """Whether a method predicts labels by itself, so that no other classifier follows it.
+
+    Imports a method of the user.
+    """
+    name = estimator_name(method, parameters)
+    if not _is_of_user(name):
+        return is_baseline_classifier(name)
+    estimator = _imported(name)()
+    return bool(is_classifier(estimator)) or not hasattr(estimator, "transform")
 
 
 def make_estimator(
@@ -93,42 +207,36 @@ def make_estimator(
 ) -> Any:
     """Make the reducer or the classifier of a method; None stands for no reduction.
 
-    The `parameters` take precedence over `n_components` and `random_state`.
+    The `parameters` take precedence over `n_components` and `random_state`. A ready object of the
+    user keeps its number of components.
     """
-    name = estimator_of(method, parameters)
-    make = maker(name) if is_own(name) else _known()[name]
-    if make is None:
-        return None
+    name = estimator_name(method, parameters)
+    make = _imported(name) if _is_of_user(name) else _known()[check_name("method", name, _known())]
     estimator = make()
-    ours: dict[str, Any] = {"random_state": random_state}
-    if not (is_own(name) and is_ready(name)):
-        ours["n_components"] = n_components
-    given = {name: value for name, value in parameters.items() if name != "estimator"}
-    return estimator.set_params(**_settings(estimator, ours) | given)
-
-
-def check_parameters(method: str, parameters: Mapping[str, Any]) -> None:
-    """Raise a ValueError if a method has no such parameter, or not with this value."""
-    estimator = make_estimator(method, parameters, None, 0)
     if estimator is None:
+        return None
+    is_ready = _is_of_user(name) and isinstance(make, partial)
+    settings = {}
+    for path, value in estimator.get_params().items():
+        # The name of a parameter of a step, such as "reducer__n_components", ends in its own.
+        last = path.rpartition("__")[2]
+        if last == "n_components" and not is_ready:
+            settings[path] = n_components
+        if last == "random_state" and value is None:
+            settings[path] = random_state
+    given = {key: value for key, value in parameters.items() if key != "estimator"}
+    return estimator.set_params(**settings | given)
+
+
+def check_method(method: str, parameters: Mapping[str, Any]) -> None:
+    """Raise a ValueError for an unknown method, or a parameter that it does not take."""
+    estimator = make_estimator(method, parameters, None, 0)
+    if estimator is None or not parameters:
         return
     for part in (estimator, *estimator.get_params().values()):
         # What `fit` of an estimator checks first, if it follows scikit-learn in this.
         if isinstance(part, BaseEstimator) and hasattr(part, "_parameter_constraints"):
             part._validate_params()
-
-
-def _settings(estimator: Any, ours: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings of the bench for an estimator and the steps inside it."""
-    # A name such as "reducer__n_components" ends in that of the parameter. A seed that is given
-    # stays.
-    last = {name: name.rpartition("__")[2] for name in estimator.get_params()}
-    taken = {name for name, value in estimator.get_params().items() if value is not None}
-    return {
-        name: ours[end]
-        for name, end in last.items()
-        if end in ours and not (end == "random_state" and name in taken)
-    }
 
 
 def check_classifier(name: str, k: int | None = None) -> str:
@@ -149,27 +257,15 @@ def check_classifier(name: str, k: int | None = None) -> str:
     return family if (family, k) == ("MLkNN", _DEFAULT_K) else f"{k}-{family}"
 
 
-def n_neighbors(name: str) -> int:
-    """Return the number of neighbours in the name of a classifier.
-
-    Examples
-    --------
-    >>> from skml_kalda.bench.methods import n_neighbors
-    >>> n_neighbors("3-NN"), n_neighbors("MLkNN")
-    (3, 10)
-    """
-    return _parse(name)[1]
-
-
 def make_classifier(name: str) -> Any:
     """Make the classifier of a name: "1-NN", "3-NN", "MLkNN", "15-MLkNN"."""
     family, k = _parse(name)
-    return getattr(import_module("skml_kalda"), _CLASSIFIERS[family])(k=k)
+    return _NEIGHBORS[family](k=k)
 
 
 def _parse(name: str) -> tuple[str, int]:
-    parts = _CLASSIFIER.fullmatch(name)
-    k, family = parts.groups() if parts else (None, name)
-    if family not in _CLASSIFIERS:
+    parts = re.fullmatch(r"(?:(\d+)-)?(\w+)", name)
+    if parts is None or parts[2] not in _NEIGHBORS:
         check_name("classifier", name, ["1-NN", "3-NN", "10-NN", "MLkNN", "5-MLkNN"])
-    return str(family), int(k or _DEFAULT_K)
+    assert parts is not None, "a name of the list above"
+    return parts[2], int(parts[1] or _DEFAULT_K)

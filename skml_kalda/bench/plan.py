@@ -1,67 +1,196 @@
-"""Plans: what a table or a figure runs."""
+"""Plans: what a table or a figure runs, and the cells that this comes to."""
 
 from __future__ import annotations
 
 import hashlib
+import json
+import math
 import re
+import shlex
 import tomllib
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import MISSING, Field, asdict, dataclass, field, fields, replace
 from itertools import product
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from sklearn.model_selection import ParameterGrid
+
 from skml_kalda._core.messages import check_name
-from skml_kalda.bench import settings
-from skml_kalda.bench.cells import HELD_OUT, Cell
 from skml_kalda.bench.methods import (
     ITSELF,
     TUNED_CLASSIFIER,
     check_classifier,
-    check_parameters,
+    check_method,
     classifies,
-    estimator_of,
+    estimator_name,
+    is_baseline_classifier,
+    make_estimator,
+    parameters_in,
     published_form,
 )
-from skml_kalda.bench.own import with_parameters
-from skml_kalda.bench.running.tuning import check_tuning, tuning_of
-from skml_kalda.datasets.manifest import manifest_names
+from skml_kalda.bench.scores import MAIN, SCORES
+from skml_kalda.datasets.manifest import manifest_names, read_manifest
 
 PLANS = Path(__file__).parent / "plans"
 # The settings that options of the command line change.
 LISTS = ("datasets", "methods", "classifiers", "dimensions")
 SINGLE = ("folds", "repeats", "seed", "standardize", "stratified", "thresholds", "timeout")
+# The kinds of cells that hold out samples from the fit and classify them.
+HELD_OUT = ("scores", "gallery")
+# Scores at the best threshold, and the average of their F1: a tuning may maximise them.
+TUNED = {"macro_f1_tuned": "macro", "micro_f1_tuned": "micro"}
 _BUNDLED = ("emotions", "yeast", "scene")
 _KINDS = ("scores", "convergence", "projection", "gallery")
-_ALLOWED = {
-    "name": settings.TEXT,
-    "title": settings.TEXT,
-    "about": settings.OPTIONAL_TEXT,
-    "kind": settings.TEXT,
-    "data": settings.DATA,
-    "datasets": settings.NAMES,
-    "methods": settings.NAMES,
-    "classifiers": settings.NAMES,
-    "parameters": settings.PARAMETERS,
-    "published": settings.SWITCH,
-    "dimensions": settings.wholes(1),
-    "folds": settings.whole(2),
-    "repeats": settings.whole(1),
-    "seed": settings.SEED,
-    "standardize": settings.SWITCH,
-    "stratified": settings.SWITCH,
-    "thresholds": settings.INNER_FOLDS,
-    "classes": settings.whole(0),
-    "max_rows": settings.ROWS,
-    "train_rows": settings.ROWS,
-    "tune": settings.TABLE,
-    "timeout": settings.SECONDS,
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One dataset, method, classifier and fold, with everything that its scores depend on."""
+
+    kind: str
+    dataset: str
+    method: str
+    classifier: str
+    """Empty where nothing is classified."""
+    dimension: int | None
+    """Number of components; None means K - 1."""
+    standardize: bool
+    classes: int
+    """Use only the samples of the first so many classes; 0 means all."""
+    folds: int
+    repeat: int
+    fold: int
+    seed: int
+    parameters: Mapping[str, Any] = field(hash=False)
+    max_rows: int = 0
+    """Use only so many samples, drawn by the seed; 0 means all."""
+    train_rows: int = 0
+    """Training samples of a random split; 0 means folds."""
+    tune: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    """How to choose the parameters in its grid and k; empty if nothing is tuned."""
+    thresholds: int = 0
+    """Folds inside the training samples that tune thresholds for F1; 0 means no tuned F1."""
+    stratified: bool = False
+    """Whether all folds have the same share of every label."""
+
+    def key(self) -> str:
+        """Return the identity as text: equal for equal cells, in any process and at any time."""
+        # Fields with a default were added later. Leaving them out where they are empty keeps the
+        # identity that the cell has in older results.
+        later = [each.name for each in fields(self) if not _is_required(each)]
+        record = {k: v for k, v in asdict(self).items() if v or k not in later}
+        return json.dumps(record, sort_keys=True)
+
+    def fit(self) -> Cell:
+        """Return the cell without its classifier: cells that agree in it share a fit."""
+        return replace(self, classifier="")
+
+    def random_state(self) -> int:
+        """Derive the seed of the reducer from the identity, so that the order has no effect."""
+        return int.from_bytes(hashlib.sha256(self.fit().key().encode()).digest()[:4], "big")
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> Cell:
+        """Return the cell of a row of results."""
+        known = [f.name for f in fields(cls) if _is_required(f) or row.get(f.name) is not None]
+        return cls(**{name: row[name] for name in known})
+
+
+def _is_required(each: Field[Any]) -> bool:
+    return each.default is MISSING and each.default_factory is MISSING
+
+
+Test = Callable[[Any], bool]
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and bool(value.strip())
+
+
+def _is_whole(least: int) -> Test:
+    return lambda value: type(value) is int and least <= value < 2**31
+
+
+def _is_list(test: Test, least: int = 0) -> Test:
+    return lambda value: (
+        isinstance(value, list | tuple)
+        and all(map(test, value))
+        and len(set(value)) == len(value) >= least
+    )
+
+
+def _is_table(test: Test) -> Test:
+    return lambda value: (
+        isinstance(value, Mapping) and all(map(_is_text, value)) and all(map(test, value.values()))
+    )
+
+
+def _is_file(value: Any) -> bool:
+    kinds = {"file": str, "labels": str | int | list | tuple, "ignore": list | tuple}
+    kinds |= {"nominal": str}
+    is_known = _is_table(lambda _: True)(value) and "file" in value and value.keys() <= kinds.keys()
+    return is_known and all(isinstance(each, kinds[name]) for name, each in value.items())
+
+
+_TEXT = ("a text", _is_text)
+_NAMES = ("a list of different names, at least one", _is_list(_is_text, 1))
+_SWITCH = ("true or false", lambda value: isinstance(value, bool))
+_ROWS = ("a table with a whole number for each dataset", _is_table(_is_whole(0)))
+_FOLDS = ("a whole number of at least 2", _is_whole(2))
+_PARAMETERS = "a table with a table of parameters for each method"
+_WHOLE_NUMBERS = "a list of different whole numbers of at least 1"
+# What each setting of a plan, and each setting of its tuning, may be.
+_ALLOWED: dict[str, tuple[str, Test]] = {
+    "name": _TEXT,
+    "title": _TEXT,
+    "about": ("a text", lambda value: isinstance(value, str)),
+    "kind": _TEXT,
+    "data": ("a table with a file, and perhaps its labels, for each name", _is_table(_is_file)),
+    "datasets": _NAMES,
+    "methods": _NAMES,
+    "classifiers": _NAMES,
+    "parameters": (_PARAMETERS, _is_table(_is_table(lambda _: True))),
+    "published": _SWITCH,
+    "dimensions": (_WHOLE_NUMBERS, _is_list(_is_whole(1))),
+    "folds": _FOLDS,
+    "repeats": ("a whole number of at least 1", _is_whole(1)),
+    "seed": ("a whole number from 0 to 2147483647", _is_whole(0)),
+    "standardize": _SWITCH,
+    "stratified": _SWITCH,
+    "thresholds": ("a whole number of at least 2, or 0", lambda v: v == 0 or _is_whole(2)(v)),
+    "classes": ("a whole number of at least 0", _is_whole(0)),
+    "max_rows": _ROWS,
+    "train_rows": _ROWS,
+    "tune": ("a table", lambda value: isinstance(value, Mapping)),
+    "timeout": (
+        "a number of seconds, 0 for no limit",
+        lambda value: type(value) in (int, float) and 0 <= value < math.inf,
+    ),
+    "classify": ("a list of names", _is_list(_is_text)),
 }
+_TUNING: dict[str, tuple[str, Test]] = {
+    "folds": _FOLDS,
+    "score": ("a name, or a list of different names", lambda v: _is_text(v) or _NAMES[1](v)),
+    "neighbors": (f"{_WHOLE_NUMBERS}, not empty", _is_list(_is_whole(1), 1)),
+    "grid": (
+        "a table with a table of lists of values for each method",
+        _is_table(_is_table(lambda values: isinstance(values, list | tuple))),
+    ),
+}
+
+
+def _check(name: str, value: Any, allowed: tuple[str, Test]) -> None:
+    """Raise a ValueError that names the setting, its value and what is allowed."""
+    text, test = allowed
+    if not test(value):
+        raise ValueError(f"{name} must be {text}, not {value!r}")
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What to run: every combination of data sets, methods, classifiers, dimensions, folds.
+    """What to run: every combination of datasets, methods, classifiers, dimensions, folds.
 
     Parameters
     ----------
@@ -74,9 +203,9 @@ class Plan:
         By name: a "file" of your own, and options of `skml_kalda.datasets.load_table`: its
         "labels", columns to "ignore", and "nominal".
     datasets, methods, classifiers : tuple of str
-        Names. Data sets are those of `skml_kalda.datasets` and of `data`; without any, all of
+        Names. Datasets are those of `skml_kalda.datasets` and of `data`; without any, all of
         `data`. Methods are those of the registry, the paper's names for them, "none", and
-        strong rows of other libraries. A method of your own is "module:name", the name of a
+        strong baselines of other libraries. A method of your own is "module:name", the name of a
         class or of a ready estimator. Parameters may follow a name as JSON: 'OPLS{"ridge": 1}'.
     parameters : dict
         By method: the parameters of its estimator, and under "estimator" the name of the
@@ -96,10 +225,10 @@ class Plan:
     classes : int
         Use only the rows of the first so many classes; 0 means all.
     max_rows : dict
-        By data set: the number of rows to draw at random if it has more.
+        By dataset: the number of rows to draw at random if it has more.
     train_rows : dict
-        By data set: the number of training rows of random splits, whose other rows are test rows;
-        there are as many splits as folds. Other data sets are cross-validated.
+        By dataset: the number of training rows of random splits, whose other rows are test rows;
+        there are as many splits as folds. Other datasets are cross-validated.
     tune : dict
         How a cross-validation inside every training fold chooses the parameters of each method
         and the k of the classifier "k-NN": the number of "folds", the "score" to maximise
@@ -109,7 +238,11 @@ class Plan:
         Number of folds inside the training rows, at least 2, on which the thresholds of the tuned
         F1 scores are chosen; 0 means that there are no such scores, which saves much time.
     timeout : float
-        Seconds after which a cell fails; 0 means no limit.
+        Seconds after which a cell fails; 0 means no limit. The limit is a signal of POSIX, which
+        Python handles between its own steps: one long call of compiled code runs to its end.
+    classify : tuple of str
+        Those of your own methods that predict labels by themselves, so that no classifier
+        follows them. A run finds them; reading its results imports no method.
     """
 
     name: str
@@ -134,56 +267,86 @@ class Plan:
     thresholds: int = 0
     stratified: bool = False
     timeout: float = 0
+    classify: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        _ALLOWED["data"].check("data", self.data)
+        _check("data", self.data, _ALLOWED["data"])
         if self.datasets == ():
             object.__setattr__(self, "datasets", tuple(self.data) or _BUNDLED)
         for name, allowed in _ALLOWED.items():
-            allowed.check(name, getattr(self, name))
-        for name in LISTS:
+            _check(name, getattr(self, name), allowed)
+        for name in (*LISTS, "classify"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
-        self._read_parameters()
-        self._check_names()
-        if self.kind in ("projection", "gallery"):
-            settings.wholes(2).check("dimensions", self.dimensions)
-        self._check_tuning()
-
-    def _read_parameters(self) -> None:
-        """Take the parameters that follow the names of methods."""
         new = (name for name in self.methods if name not in self.parameters)
-        read = {name: given for name in new if (given := with_parameters(name))}
-        if read:
-            object.__setattr__(self, "parameters", {**self.parameters, **read})
+        read = {name: found for name in new if (found := parameters_in(name))}
+        object.__setattr__(self, "parameters", {**self.parameters, **read})
+        self._check_names()
+        if self.kind in ("projection", "gallery") and 1 in self.dimensions:
+            raise ValueError(
+                "dimensions must be a list of different whole numbers of at least 2, not "
+                f"{self.dimensions}"
+            )
+        if self.tune:
+            self._check_tuning()
+        elif TUNED_CLASSIFIER in self.classifiers:
+            raise ValueError(f"{TUNED_CLASSIFIER} needs a plan that says how to tune")
 
     def _check_names(self) -> None:
         check_name("kind of plan", self.kind, _KINDS)
         for name in set(self.data).intersection(manifest_names()):
-            raise ValueError(
-                f"data.{name}: a data set of the package has this name; choose another"
-            )
+            raise ValueError(f"data.{name}: a dataset of the package has this name; choose another")
         for name in (*self.datasets, *self.max_rows, *self.train_rows):
-            check_name("data set", name, [*self.data, *manifest_names()])
-        for name in (*self.methods, *self.parameters):
-            estimator_of(name, self.parameters.get(name, {}))
-            if self.parameters.get(name):
-                check_parameters(name, self.parameters[name])
-            if name in self.methods and self.kind != "scores" and self._classifies(name):
-                raise ValueError(f"a {self.kind} shows reductions, and {name} is a classifier")
+            check_name("dataset", name, [*self.data, *manifest_names()])
         spelled = tuple(map(check_classifier, self.classifiers))
-        settings.NAMES.check("classifiers", spelled)
+        _check("classifiers", spelled, _NAMES)
         object.__setattr__(self, "classifiers", spelled)
 
     def _check_tuning(self) -> None:
-        if self.tune and self.classifiers != (TUNED_CLASSIFIER,):
+        if self.classifiers != (TUNED_CLASSIFIER,):
             raise ValueError(
                 f"a plan that tunes chooses k: classifiers must be {TUNED_CLASSIFIER}, "
                 f"not {', '.join(self.classifiers)}"
             )
-        if not self.tune and TUNED_CLASSIFIER in self.classifiers:
-            raise ValueError(f"{TUNED_CLASSIFIER} needs a plan that says how to tune")
-        if self.tune:
-            check_tuning(self.tune, self.parameters, self.datasets)
+        for name in self.tune:
+            check_name("setting of a tuning", name, _TUNING)
+        for name, allowed in _TUNING.items():
+            if name not in self.tune:
+                raise ValueError(f"the tuning of the plan has no {name}")
+            _check(f"tune.{name}", self.tune[name], allowed)
+        rankings = [name for name, score in SCORES.items() if score.needs_probabilities]
+        for name in self.tuned_by():
+            check_name("score to tune by", name, [*MAIN, *TUNED, *rankings])
+        for name in self.datasets:
+            if name in self.data or read_manifest(name).task != "multilabel":
+                raise ValueError(
+                    f"tuning is for datasets of the package with several labels per row, not "
+                    f"for {name}"
+                )
+
+    def tuned_by(self) -> list[str]:
+        """Return the scores whose mean a tuning maximises."""
+        score = self.tune["score"]
+        return [score] if isinstance(score, str) else list(score)
+
+    def with_methods(self) -> Plan:
+        """Return the plan with its methods checked: this imports those of the user.
+
+        Raise a ValueError for a method that is unknown, cannot be imported, or does not take its
+        parameters. Only a run calls this. A plan that is read from results stays unchecked.
+        """
+        for name in (*self.methods, *self.parameters):
+            check_method(name, self.parameters.get(name, {}))
+        for method, grid in self.tune.get("grid", {}).items():
+            for setting in ParameterGrid(grid):
+                make_estimator(method, {**self.parameters.get(method, {}), **setting}, None, 0)
+        by_itself = [
+            name for name in self.methods if classifies(name, self.parameters.get(name, {}))
+        ]
+        if by_itself and self.kind != "scores":
+            raise ValueError(f"a {self.kind} shows reductions, and {by_itself[0]} is a classifier")
+        unnamed = replace(self, classify=())
+        found = tuple(name for name in by_itself if not unnamed._classifies(name))
+        return replace(unnamed, classify=found)
 
     @property
     def slug(self) -> str:
@@ -208,26 +371,23 @@ class Plan:
         scored = self.kind == "scores"
         folds = product(range(self.repeats), range(self.folds)) if scored else [(0, 0)]
         axes = product(self.datasets, self.methods, self.dimensions or [None], list(folds))
+        shared = ("kind", "standardize", "classes", "folds", "seed", "thresholds", "stratified")
+        settings = {name: getattr(self, name) for name in shared}
         for dataset, method, dimension, (repeat, fold) in axes:
+            given = self.parameters.get(method, {})
             for classifier in self._classifiers(method):
                 yield Cell(
-                    kind=self.kind,
+                    **settings,
                     dataset=dataset,
                     method=method,
                     classifier=classifier,
                     dimension=dimension,
-                    standardize=self.standardize,
-                    classes=self.classes,
-                    folds=self.folds,
                     repeat=repeat,
                     fold=fold,
-                    seed=self.seed,
-                    parameters=self._parameters(method),
+                    parameters=published_form(method, given) if self.published else given,
                     max_rows=self.max_rows.get(dataset, 0),
                     train_rows=self.train_rows.get(dataset, 0),
-                    tune=tuning_of(self.tune, method),
-                    thresholds=self.thresholds,
-                    stratified=self.stratified,
+                    tune=self.tune and {**self.tune, "grid": self.tune["grid"].get(method, {})},
                 )
 
     def _classifiers(self, method: str) -> tuple[str, ...]:
@@ -235,12 +395,9 @@ class Plan:
             return ("",)
         return (ITSELF,) if self._classifies(method) else self.classifiers
 
-    def _parameters(self, method: str) -> Mapping[str, Any]:
-        given = self.parameters.get(method, {})
-        return published_form(method, given) if self.published else given
-
     def _classifies(self, method: str) -> bool:
-        return classifies(method, self.parameters.get(method, {}))
+        name = estimator_name(method, self.parameters.get(method, {}))
+        return is_baseline_classifier(name) or method in self.classify
 
     def changed(self, k: int | None = None, **changes: Any) -> Plan:
         """Return the plan with other settings; those that are None stay."""
@@ -277,23 +434,107 @@ def read_plan(name: str | Path) -> Plan:
     except ValueError as error:
         raise ValueError(f"{path} is not a TOML file: {error}") from error
     try:
-        return Plan.of(_with_paths({"name": path.stem, "title": path.stem, **values}, path.parent))
+        plan = Plan.of({"name": path.stem, "title": path.stem, **values})
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
-
-
-def _with_paths(values: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """Make the files of the user relative to the folder of their plan."""
-    data = values.get("data")
-    if not isinstance(data, dict) or not all(isinstance(each, dict) for each in data.values()):
-        return values
-    found = {
-        name: {**each, "file": str(folder / each["file"])} if "file" in each else each
-        for name, each in data.items()
+    # Files of the user are relative to the folder of the plan.
+    data = {
+        key: {**each, "file": str(path.parent / each["file"])} for key, each in plan.data.items()
     }
-    return {**values, "data": found}
+    return replace(plan, data=data)
 
 
 def plan_names() -> list[str]:
     """Return the names of the plans that come with the package."""
     return sorted(path.stem for path in PLANS.glob("*.toml"))
+
+
+def describe_files(
+    files: Sequence[str | PathLike[str]],
+    labels: str | int | Sequence[str] | None = None,
+    ignore: Sequence[str] = (),
+) -> dict[str, dict[str, Any]]:
+    """Return the setting `data` of a plan for some files with the same label columns.
+
+    Examples
+    --------
+    >>> from skml_kalda.bench.plan import describe_files
+    >>> describe_files(["data/mine.csv"], "label_*")
+    {'mine.csv': {'file': 'data/mine.csv', 'labels': 'label_*'}}
+    """
+    given = {"labels": labels, "ignore": list(ignore)}
+    options = {name: value for name, value in given.items() if value not in (None, [])}
+    names = [Path(file).name for file in files]
+    if "" in names:
+        raise ValueError(f"{files[names.index('')]} is a folder: name the files in it")
+    if len(set(names)) < len(names):
+        raise ValueError(f"two files have the same name: {', '.join(map(str, files))}")
+    return {name: {"file": str(file), **options} for name, file in zip(names, files, strict=True)}
+
+
+def plan_of_files(data: Mapping[str, Mapping[str, Any]]) -> Plan:
+    """Return the plan that answers which method is best on files of the user.
+
+    It has a baseline, the methods of this package with their defaults, and classifiers that are
+    hard to beat.
+    """
+    return Plan(
+        # With folders and suffixes: mine.csv, mine.parquet and old/mine.csv are different runs.
+        "-".join(Path(each["file"]).as_posix() for each in data.values()),
+        f"Which method is best on {', '.join(data)}?",
+        "Reductions to K − 1 dimensions, each followed by a classifier, and methods that classify "
+        "by themselves. Missing values are replaced by means, and thresholds of the tuned F1 are "
+        "chosen, inside the training rows. kaLDA, MLDA and the like have the defaults of this "
+        "package.",
+        data=data,
+        methods=(
+            *("none", "PCA", "kaLDA", "KernelKaLDA"),
+            *("KaLDAClassifier", "LogisticRegression", "ExtraTrees"),
+        ),
+        classifiers=("MLkNN",),
+        thresholds=3,
+    )
+
+
+def command_of(plan: Plan) -> str:
+    """Return the command that runs a plan.
+
+    Examples
+    --------
+    >>> from skml_kalda.bench.plan import command_of, read_plan
+    >>> command_of(read_plan("quick").changed(folds=3))
+    'python -m skml_kalda.bench run quick --folds 3'
+    """
+    usual, where = plan, "PLAN.toml"
+    if plan.name in plan_names():
+        usual, where = read_plan(plan.name), plan.name
+        if plan.data:
+            usual = usual.changed(data=plan.data, datasets=tuple(plan.data))
+            where += f" {_file_options(plan.data)}"
+    elif plan.data and plan.title == plan_of_files(plan.data).title:
+        usual, where = plan_of_files(plan.data), _file_options(plan.data)
+    words = ["python -m skml_kalda.bench run", where]
+    for name in (*LISTS, *SINGLE):
+        value = getattr(plan, name)
+        if value != getattr(usual, name):
+            words.append(_option(name, value))
+    return " ".join(words)
+
+
+def _file_options(data: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return the options of the command line for files with the same label columns."""
+    first = next(iter(data.values()))
+    labels = first.get("labels")
+    words = ["--data", *(each["file"] for each in data.values())]
+    if labels is not None:
+        words += ["--labels", labels if isinstance(labels, str | int) else ",".join(labels)]
+    if first.get("ignore"):
+        words += ["--ignore", *first["ignore"]]
+    return shlex.join(map(str, words))
+
+
+def _option(name: str, value: Any) -> str:
+    if isinstance(value, bool):
+        return f"--{name}" if value else f"--no-{name}"
+    values = value if isinstance(value, tuple) else [value]
+    return f"--{name} {shlex.join(map(str, values))}"

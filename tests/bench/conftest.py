@@ -52,7 +52,7 @@ def long_plan(tmp_path):
 @pytest.fixture
 def no_report(monkeypatch):
     """Leave out the report that a run of the command ends with: it takes longer than the run."""
-    report = "skml_kalda.bench.reporting.files.report"
+    report = "skml_kalda.bench.reporting.page.report"
     monkeypatch.setattr(report, lambda results: results.folder / "report.html")
 
 

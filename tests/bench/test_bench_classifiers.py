@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from scipy import sparse, stats
+from scipy import stats
 from sklearn import metrics
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.ensemble import ExtraTreesClassifier
-from sklearn.linear_model import LogisticRegression, Perceptron
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import KFold
 from sklearn.multioutput import ClassifierChain, MultiOutputClassifier
 from sklearn.naive_bayes import GaussianNB
@@ -14,13 +14,12 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from skmultilearn.problem_transform import BinaryRelevance
 
-from skml_kalda import OPLS, BinaryRelevanceKNN, KaLDAClassifier, LandmarkFeatures, MLkNN
-from skml_kalda.bench import report, run, table
+from skml_kalda import BinaryRelevanceKNN, KaLDAClassifier, MLkNN
+from skml_kalda.bench import run
 from skml_kalda.bench.methods import classifies, make_estimator, method_names
 from skml_kalda.bench.plan import Plan
-from skml_kalda.bench.reporting.costs import time_ratios
-from skml_kalda.bench.reporting.summary import corrected_t_test, leader
-from skml_kalda.bench.running.predicting import LabelClassifier
+from skml_kalda.bench.reporting.ranks import corrected_t_test
+from skml_kalda.bench.running.fitting import LabelClassifier
 from skml_kalda.bench.scores import SCORES, scores_of
 from skml_kalda.datasets import load_dataset
 from tests.conftest import made
@@ -64,16 +63,6 @@ def test_few_labels_that_vary_are_no_special_case(classifier, n_labels):
     assert fitted.predict(X)[:, :n_labels].any() == (n_labels > 0)
 
 
-@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
-def test_a_classifier_of_one_label_is_fitted_to_each(form):
-    X, Y = made()
-    fitted = LabelClassifier.fit(LogisticRegression(), form(X), Y)
-    for column in range(Y.shape[1]):
-        alone = LogisticRegression().fit(X, Y[:, column])
-        assert np.allclose(fitted.scores(form(X))[:, column], alone.predict_proba(X)[:, 1])
-        assert (fitted.predict(form(X))[:, column] == alone.predict(X)).all()
-
-
 class OnlyPredicts(ClassifierMixin, BaseEstimator):
     def fit(self, X, y):
         self.classes_ = np.unique(y)
@@ -86,18 +75,12 @@ class OnlyPredicts(ClassifierMixin, BaseEstimator):
 def test_a_classifier_without_scores_has_no_measures_of_rankings():
     X, Y = made()
     fitted = LabelClassifier.fit(MultiOutputClassifier(OnlyPredicts()), X, Y)
-    found = scores_of(Y, fitted.predict(X), fitted.scores(X))
+    found = scores_of(Y, fitted.predict(X), fitted.scores(X), {})
     assert "micro_f1" in found
     assert not {name for name in found if SCORES[name].needs_probabilities}
 
 
-def test_decision_functions_serve_as_scores():
-    X, Y = made()
-    scores = LabelClassifier.fit(Perceptron(), X, Y).scores(X)
-    assert np.allclose(scores[:, 0], Perceptron().fit(X, Y[:, 0]).decision_function(X))
-
-
-def test_the_strong_rows_are_there_by_name():
+def test_the_baselines_are_there_by_name():
     rows = {
         "KaLDAClassifier", "kNN", "MLkNN", "LogisticRegression", "LinearSVC", "SVC", "ExtraTrees",
         "RandomForest", "ClassifierChain", "PCA", "TruncatedSVD", "kaLDA, shrunk", "KernelKaLDA",
@@ -115,14 +98,6 @@ def test_the_strong_rows_are_there_by_name():
             reduced.add(name)
             assert estimator.fit(X, Y).transform(X).shape == (60, 2)
     assert len(reduced) == 10
-
-
-def test_siblings_with_a_kernel_are_reducers_of_landmark_features():
-    X, Y = made()
-    ours = make_estimator("KernelOPLS", {"features__gamma": 0.3, "reducer__ridge": 2.0}, 2, 0)
-    features = LandmarkFeatures(gamma=0.3, random_state=0).fit_transform(X)
-    expected = OPLS(2, ridge=2.0).fit(features, Y).transform(features)
-    assert np.allclose(ours.fit(X, Y).transform(X), expected)
 
 
 @pytest.fixture(scope="module")
@@ -172,25 +147,14 @@ def probabilities(X, Y, train, test):
     return np.asarray(knn.predict_proba(scaler.transform(X[test])))
 
 
-def test_methods_that_classify_stand_beside_the_others(results, tmp_path):
-    text = report(results, tmp_path).with_name("report.md").read_text("utf-8")
-    assert "| data set | no reduction | PCA | kNN | LogisticRegression |" in text
-    assert "Macro F1, tuned (one threshold for all labels, tuned on the training rows)" in text
-    found = table(results).set_index("method")
-    assert found["classifier"].to_dict() == {
-        "none": "3-NN", "PCA": "3-NN", "kNN": "itself", "LogisticRegression": "itself",
-    }  # fmt: skip
-
-
 @pytest.mark.parametrize("decimals", [0, 1, 9])
-def test_the_quick_average_precision_is_that_of_scikit_learn(decimals, monkeypatch):
-    monkeypatch.setattr("skml_kalda.bench.scores._CELLS", 100)
+def test_the_quick_average_precision_is_that_of_scikit_learn(decimals):
     rng = np.random.default_rng(decimals)
     Y = (rng.random((50, 6)) < 0.4).astype(int)
     Y[:2], Y[2] = 0, 1
     scores = rng.random(Y.shape).round(decimals)
     expected = metrics.label_ranking_average_precision_score(Y, scores)
-    assert SCORES["average_precision"].of(Y, Y, scores) == pytest.approx(expected, abs=1e-12)
+    assert SCORES["average_precision"].function(Y, scores) == pytest.approx(expected, abs=1e-12)
 
 
 def test_the_lead_of_one_method_is_tested_over_the_folds():
@@ -203,48 +167,15 @@ def test_the_lead_of_one_method_is_tested_over_the_folds():
     assert corrected_t_test(np.full(5, 0.5), 1 / 4) == 0
 
 
-def test_the_leader_is_the_best_mean_and_the_lead_is_paired(results):
-    lead = leader(results, SCORES["macro_f1"])
-    means = table(results, "macro_f1").set_index("method")["mean"].sort_values()[::-1]
-    # A reducer is named with the classifier behind it.
-    assert lead.best.partition(" + ")[0] == means.index[0]
-    assert lead.lead == pytest.approx(means.iloc[0] - means.iloc[1])
-    low = leader(results, SCORES["ranking_loss"])
-    losses = table(results, "ranking_loss").set_index("method")["mean"].sort_values()
-    assert low.value == pytest.approx(losses.iloc[0])
-    assert low.lead == pytest.approx(losses.iloc[1] - losses.iloc[0])
-
-
-def test_times_are_ratios_to_the_fastest(results):
-    for kind in ("train_seconds", "predict_seconds"):
-        ratios = time_ratios(results, kind)
-        assert ratios.min(axis=1).tolist() == [1.0]
-        seconds = [row[kind] for row in results.ok if row["method"] == "LogisticRegression"]
-        others = [row[kind] for row in results.ok if row["method"] == "kNN"]
-        expected = np.median(seconds) / np.median(others)
-        found = ratios["LogisticRegression"] / ratios["kNN"]
-        assert found.tolist() == pytest.approx([expected])
-
-
-def test_pictures_are_of_reductions():
-    with pytest.raises(ValueError, match="a gallery shows reductions, and SVC is a classifier"):
-        Plan("a", "A", kind="gallery", dimensions=(2,), datasets=("emotions",), methods=("SVC",))
-
-
-def test_one_inner_fold_is_none():
-    with pytest.raises(ValueError, match="thresholds must be a whole number of at least 2, or 0"):
-        Plan("a", "A", thresholds=1)
-
-
 @pytest.mark.parametrize("name", [name for name, s in SCORES.items() if s.needs_probabilities])
 def test_measures_of_rankings_are_defined_on_odd_labels(name):
     """A label without rows, one of all rows, a row without labels, ties: a number or no label."""
     Y = np.array([[1, 0, 1, 0], [1, 0, 0, 0], [1, 0, 1, 0], [0, 0, 0, 0]])
     Y[:, 0] = 1
-    value = SCORES[name].of(Y, Y, np.full(Y.shape, 0.5))
+    value = SCORES[name].function(Y, np.full(Y.shape, 0.5))
     assert np.isfinite(value)
     if name == "roc_auc":
         assert value == 0.5
-        assert np.isnan(SCORES[name].of(Y[:, :2], Y[:, :2], np.full((4, 2), 0.5)))
+        assert np.isnan(SCORES[name].function(Y[:, :2], np.full((4, 2), 0.5)))
     if name == "macro_average_precision":
         assert value == pytest.approx((1 + 0 + 0.5 + 0) / 4)

@@ -11,11 +11,10 @@ from distributed import LocalCluster
 
 from skml_kalda.bench import read_results, run
 from skml_kalda.bench.cli import main
-from skml_kalda.bench.running import cluster as bench_cluster
-from skml_kalda.bench.running.measure import measure
+from skml_kalda.bench.running import runner
+from skml_kalda.bench.running.data import Source, find_source
 from skml_kalda.datasets import load_dataset, save_arff
-from tests.bench.conftest import cells_of, scores_by_cell, start
-from tests.bench.test_bench_interrupted import wait_for_cells
+from tests.bench.conftest import cells_of, scores_by_cell, start, wait_for_cells
 
 
 def local_cluster(n_workers):
@@ -55,69 +54,64 @@ def test_scores_are_those_of_a_local_run_and_resumable(
 
 
 def test_a_process_measures_one_cell_at_a_time(tiny_plan, tmp_path, monkeypatch, address):
-    busy = threading.Lock()
+    busy, measure = threading.Lock(), runner.measure
 
-    def alone(*group):
+    def alone(*cell):
         assert busy.acquire(blocking=False)
         try:
-            return measure(*group)
+            return measure(*cell)
         finally:
             busy.release()
 
-    monkeypatch.setattr(bench_cluster, "measure", alone)
+    monkeypatch.setattr(runner, "measure", alone)
     assert not run(tiny_plan, tmp_path, dask=address).failed
 
 
 def test_cells_of_a_data_set_that_a_worker_lacks_fail_and_the_others_go_on(
     tiny_plan, tmp_path, monkeypatch, address
 ):
-    home = tmp_path / "home"
-    home.mkdir()
-    monkeypatch.chdir(tmp_path)
-    X, y = load_dataset("emotions", return_X_y=True)
-    save_arff(home / "emotions.arff", X[:300], y[:300])
     plan = tiny_plan.changed(datasets=("emotions", "scene"), methods=("none",))
-    seen = bench_cluster.find_source
-    asked = []
-
-    def elsewhere(name, folder, data):
-        asked.append(folder)
-        return seen(name, tmp_path / "elsewhere", data)
-
-    monkeypatch.setattr(bench_cluster, "find_source", elsewhere)
+    there = Source.is_the_same_here
+    monkeypatch.setattr(
+        Source, "is_the_same_here", lambda self: self.name == "scene" and there(self)
+    )
     results = run(plan, tmp_path / "out", dask=address, data_home="home")
-    assert set(asked) == {home}
     assert {row["dataset"] for row in results.failed} == {"emotions"}
-    assert "the worker has another file of emotions in " in results.failed[0]["error"]
+    assert "the worker does not have this file of emotions in " in results.failed[0]["error"]
 
 
-@pytest.mark.parametrize(
-    ("arrange", "reason"),
-    [
-        (lambda patch: patch.setattr(bench_cluster, "_PATIENCE", "0.2s"), "no Dask scheduler"),
-        (lambda patch: patch.setattr(bench_cluster, "find_spec", lambda _: None), "[bench,dask]"),
-    ],
-)
-def test_without_dask_or_a_scheduler_nothing_is_done(
-    arrange, reason, tiny, tmp_path, monkeypatch, capsys
-):
-    arrange(monkeypatch)
+def test_a_file_is_the_same_only_with_the_same_content(tmp_path):
+    X, y = load_dataset("emotions", return_X_y=True)
+    source = find_source("emotions", tmp_path)
+    assert source.is_the_same_here()
+    save_arff(tmp_path / "emotions.arff", X[:300], y[:300])
+    assert not source.is_the_same_here()
+    own = find_source("mine", None, {"mine": {"file": str(tmp_path / "emotions.arff")}})
+    assert own.is_the_same_here()
+    (tmp_path / "emotions.arff").unlink()
+    assert not own.is_the_same_here()
+
+
+def test_without_dask_or_a_scheduler_nothing_is_done(tiny, tmp_path, monkeypatch, capsys):
     out = tmp_path / "out"
-    assert main(["run", str(tiny), "--output", str(out), "--dask", "tcp://127.0.0.1:9"]) == 2
+    with monkeypatch.context() as patch:
+        patch.setitem(sys.modules, "distributed", None)
+        assert main(["run", str(tiny), "--output", str(out), "--dask", "tcp://127.0.0.1:9"]) == 2
+    assert 'pip install ".[bench,dask]"' in capsys.readouterr().err
+    assert main(["run", str(tiny), "--output", str(out), "--dask", "nonsense://127.0.0.1:9"]) == 2
     (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith("error: ")
-    assert reason in line
+    assert line.startswith("error: no Dask scheduler answers at 'nonsense://127.0.0.1:9'")
     assert not out.exists()
 
 
 def test_a_cluster_without_workers_or_with_others_is_refused(tiny_plan, tmp_path, monkeypatch):
     with local_cluster(0) as empty:
-        with pytest.raises(ConnectionError, match="has no workers"):
+        with pytest.raises(ImportError, match="found: no workers"):
             run(tiny_plan, tmp_path / "out", dask=empty.scheduler_address)
         empty.scale(1)
         empty.wait_for_workers(1)
-        monkeypatch.setattr(bench_cluster, "_version", lambda: "0.0.1")
-        with pytest.raises(ImportError, match=r"have skml_kalda 0.0.1, and here it is"):
+        monkeypatch.setattr(runner, "_version", lambda: "0.0.1")
+        with pytest.raises(ImportError, match=r"need skml_kalda .*, as here; found: 0.0.1"):
             run(tiny_plan, tmp_path / "out", dask=empty.scheduler_address)
     assert not (tmp_path / "out").exists()
 

@@ -9,7 +9,7 @@ from matplotlib.colors import to_hex
 from scipy.spatial.distance import pdist
 
 from skml_kalda.bench import figure, read_results
-from skml_kalda.bench.reporting.drawing.style import INK, PAPER, svg
+from skml_kalda.bench.reporting.figures import INK, PAPER, svg
 
 KEPT = Path(__file__).parents[2] / "benchmarks" / "results" / "bench" / "gallery"
 
@@ -52,38 +52,6 @@ def test_the_panels_lie_alike(results):
     mirrored = {**row, "method": "again", "points": [[-y, -x] for x, y in row["points"]]}
     first, second = figure(replace(results, rows=[mirrored, row])).axes
     assert np.allclose(list(pies_of(first)), list(pies_of(second)))
-
-
-def test_the_rarest_of_many_labels_share_a_grey(results):
-    row = results.ok[0]
-    many = {
-        **row,
-        "labels": [f"label{number}" for number in range(9)],
-        "labels_of_points": [[0, 8], *([[n] for n in range(1, 8)] * 2), [], *[[0]] * 182],
-    }
-    (axis,) = figure(replace(results, rows=[many])).axes
-    colors = colors_of(axis)
-    assert list(colors) == [*(f"label{number}" for number in range(7)), "another label, or none"]
-    pies = list(pies_of(axis).values())
-    assert pies[0] == [colors["label0"], colors["another label, or none"]]
-    assert pies[15] == [colors["another label, or none"]], "a row without labels"
-
-
-def test_single_label_data_have_whole_discs(results):
-    row = {k: v for k, v in results.ok[0].items() if not k.startswith("labels")}
-    row["classes_of_points"] = ["b", "a"] * 99
-    (axis,) = figure(replace(results, rows=[row])).axes
-    colors = colors_of(axis)
-    assert list(pies_of(axis).values()) == [[colors["b"]], [colors["a"]]] * 99
-
-
-def test_two_data_sets_have_a_legend_each(results):
-    other = {**results.ok[0], "dataset": "scene"}
-    drawn = figure(replace(results, rows=[results.ok[0], other]))
-    (legend,) = drawn.legends
-    names = [text.get_text() for text in legend.get_texts()]
-    assert len(names) == 12
-    assert "sad-lonely (scene)" in names
 
 
 def test_lines_and_background_are_those_of_the_page(results):

@@ -65,17 +65,6 @@ def test_by_tuned_macro_f1_reducers_with_a_kernel_come_next(tuned):
     assert ranks.iloc[2] < ranks[list(OTHERS)].min()
 
 
-def test_reducers_with_neighbours_rank_labels_worse_than_classifiers(tuned):
-    ranks = mean_ranks(tuned, "average_precision")
-    classifiers = ["LogisticRegression", "SVC", "ExtraTrees"]
-    assert ranks[classifiers].max() < ranks.drop([*classifiers, "KaLDAClassifier"]).min()
-
-
 def test_extra_trees_need_a_tuned_threshold(tuned):
     half, best = (fold_means(tuned, name, "k-NN") for name in ("macro_f1", "macro_f1_tuned"))
     assert (best["ExtraTrees"] > half["ExtraTrees"] + 0.04).all()
-
-
-def test_mlda_and_closed_form_kalda_are_nearly_the_same(tuned):
-    means = fold_means(tuned, "macro_f1_tuned", "k-NN")
-    assert (means["MLDA"] - means["kaLDA, free"]).abs().max() < 0.01

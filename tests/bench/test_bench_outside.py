@@ -7,15 +7,10 @@ from sklearn.model_selection import ShuffleSplit
 
 from skml_kalda import MLkNN
 from skml_kalda.bench import report, run
-from skml_kalda.bench.plan import Plan, read_plan
-from skml_kalda.bench.reporting.outside import published_outside
-from skml_kalda.bench.reporting.summary import corrected_t_test, leader
-from skml_kalda.bench.reporting.tables import choices
-from skml_kalda.bench.running.folds import splits
+from skml_kalda.bench.plan import Plan
+from skml_kalda.bench.running.fitting import splits
 from skml_kalda.bench.running.tuning import choose
-from skml_kalda.bench.scores import SCORES
 from skml_kalda.datasets import load_dataset
-from skml_kalda.datasets.manifest import read_manifest
 from skml_kalda.metrics import precision_at_k
 from tests.conftest import made
 
@@ -41,22 +36,6 @@ def test_scores_are_those_of_random_splits(results):
     assert found == pytest.approx(expected)
 
 
-def test_a_split_holds_all_rows_once():
-    X, y = made(50, 4, 3, 0)
-    found = splits(X, y, 4, 0, train_rows=33)
-    assert len(found) == 4
-    for train, test in found:
-        assert len(train) == 33
-        assert sorted([*train, *test]) == list(range(50))
-
-
-def test_the_t_test_knows_the_share_of_test_rows(results):
-    frame = results.frame().pivot_table(index="fold", columns="method", values="micro_f1")
-    lead = leader(results, SCORES["micro_f1"])
-    gaps = frame[lead.best] - frame[lead.second]
-    assert lead.p_values == pytest.approx([corrected_t_test(gaps, (593 - 391) / 391)])
-
-
 def test_published_results_stand_beside_ours(results, tmp_path):
     text = report(results, tmp_path).with_name("report.md").read_text("utf-8")
     section = text.split("### Published results beside ours")[1].split("###")[0]
@@ -68,14 +47,6 @@ def test_published_results_stand_beside_ours(results, tmp_path):
     mean = results.frame().query("method == 'ML-kNN'")["hamming_loss"].mean()
     assert f"{mean:.4f} ±" in ours
     assert "3 random splits" in text
-
-
-def test_the_plan_splits_as_the_published_results_did():
-    plan, found = read_plan("outside"), published_outside()
-    assert set(found["score"]) <= set(SCORES)
-    for name, n in plan.train_rows.items():
-        assert n in set(found[found["dataset"] == name]["train_rows"])
-        assert n < read_manifest(name).n
 
 
 def test_a_tuning_may_maximise_the_mean_of_several_scores():
@@ -106,16 +77,3 @@ def test_a_tuning_may_maximise_the_mean_of_several_scores():
     ).mean()
     assert found.parameters == {"k": table.idxmax()}
     assert found.score == pytest.approx(table.max())
-
-
-def test_a_method_without_a_choice_stands_beside_tuned_ones(tmp_path):
-    tune = {"folds": 2, "score": "precision_at_1", "neighbors": [3], "grid": {"kNN": {"k": [1, 5]}}}
-    plan = Plan(
-        "t", "T", datasets=("emotions",), methods=("MLkNN", "kNN"), classifiers=("k-NN",),
-        tune=tune, folds=2, max_rows={"emotions": 60},
-    )  # fmt: skip
-    results = run(plan, tmp_path)
-    assert results.failed == []
-    found = choices(results)
-    assert found[["method", "parameter"]].to_numpy().tolist() == [["kNN", "k"]]
-    assert sum(found["counts"][0].values()) == 2

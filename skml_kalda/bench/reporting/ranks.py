@@ -1,12 +1,18 @@
-"""Ranks across data sets: the Friedman test, the critical difference and post-hoc tests."""
+"""How sure a comparison is: ranks across datasets, post-hoc tests, and the lead of the best."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy import stats
+
+from skml_kalda.bench.reporting.tables import size_of, with_candidates
+from skml_kalda.bench.running.results import Results
+from skml_kalda.bench.scores import Score
 
 
 @dataclass(frozen=True)
@@ -17,100 +23,112 @@ class Ranking:
     p_value: float
     n_datasets: int
     critical_difference: float
-
-    def cliques(self) -> list[tuple[float, float]]:
-        """Return the longest ranges of ranks within which no two methods differ."""
-        ranks = np.sort(self.mean_ranks.to_numpy())
-        ranges = [
-            (float(low), float(ranks[ranks <= low + self.critical_difference].max()))
-            for low in ranks
-        ]
-        # Ranks ascend, so a range lies inside an earlier one if it ends no later.
-        return [
-            each
-            for number, each in enumerate(ranges)
-            if each[1] > each[0] and all(each[1] > s[1] for s in ranges[:number])
-        ]
+    nemenyi: pd.DataFrame
+    """The p-value of each pair of methods."""
 
 
 def rank_methods(means: pd.DataFrame, *, ascending: bool = False) -> Ranking | None:
-    """Rank methods (columns) on every data set (rows).
+    """Rank methods (columns) on every dataset (rows).
 
     Parameters
     ----------
     means : pandas.DataFrame
-        One score per data set and method.
+        One score per dataset and method.
     ascending : bool, default=False
         Whether a lower score is better.
 
     Returns
     -------
     Ranking or None
-        With the p-value of Friedman's test and the critical difference of Nemenyi's at 5 %
-        (Demšar 2006); None for fewer than three methods or two data sets, where neither is
-        defined.
+        With the p-value of Friedman's test, and the critical difference and the p-values of
+        Nemenyi's at 5 % (Demšar 2006); None for fewer than three methods or two datasets, where
+        none is defined.
     """
+    from scikit_posthocs import posthoc_nemenyi_friedman
+
     n, k = means.shape
     if n < 2 or k < 3:
         return None
     ranks = means.rank(axis=1, ascending=ascending)
     _, p_value = stats.friedmanchisquare(*(means[name] for name in means))
-    q = stats.studentized_range.ppf(0.95, k, np.inf) / np.sqrt(2)
-    critical = float(q * _standard_error(n, k))
-    return Ranking(ranks.mean().sort_values(), float(p_value), n, critical)
+    q = stats.studentized_range.ppf(0.95, k, np.inf)
+    critical = float(q * np.sqrt(k * (k + 1) / (12 * n)))
+    pairs = posthoc_nemenyi_friedman(means)
+    return Ranking(ranks.mean().sort_values(), float(p_value), n, critical, pairs)
 
 
-def _standard_error(n: int, k: int) -> float:
-    """Return the standard error of the difference between two mean ranks."""
-    return float(np.sqrt(k * (k + 1) / (6 * n)))
+@dataclass(frozen=True)
+class Lead:
+    """The best method by a score, and the next one."""
+
+    score: Score
+    best: str
+    second: str
+    value: float
+    """The mean score of the best one over the datasets."""
+    lead: float
+    """How much it is ahead of the second one; positive is better."""
+    p_values: Sequence[float]
+    """Of the corrected t-test of both on each dataset, where the best one is ahead."""
+    n_datasets: int
+
+    def certainty(self) -> str:
+        """Return how certain the lead is, in words."""
+        clear = sum(p < 0.05 for p in self.p_values)
+        if self.n_datasets == 1:
+            p = self.p_values[0] if self.p_values else 1.0
+            return f"p = {p:.2g}, {'clear' if clear else 'not clear'}"
+        ahead = f"ahead on {len(self.p_values)} of {self.n_datasets}"
+        return f"{ahead}, clearly on {clear or 'none'}"
 
 
-def post_hoc(means: pd.DataFrame, *, ascending: bool = False) -> pd.DataFrame:
-    """Test every method against the one with the best mean rank.
-
-    Parameters
-    ----------
-    means : pandas.DataFrame
-        One score per data set (row) and method (column), at least two methods.
-    ascending : bool, default=False
-        Whether a lower score is better.
-
-    Returns
-    -------
-    pandas.DataFrame
-        For each other method, best first: its mean rank, and three p-values (Demšar 2006). One
-        is of Nemenyi's test, which corrects for all pairs. The others, of the difference of the
-        mean ranks and of Wilcoxon's signed ranks of the scores, are corrected by Holm for the
-        comparisons shown.
-    """
-    n, k = means.shape
-    ranks = means.rank(axis=1, ascending=ascending).mean().sort_values()
-    best, others = ranks.index[0], ranks.iloc[1:]
-    z = (others - ranks.iloc[0]) / _standard_error(n, k)
-    # Two methods may have equal scores on a data set: these are split between the signs.
-    signed = [
-        stats.wilcoxon(means[best], means[m], zero_method="zsplit").pvalue for m in others.index
-    ]
-    return pd.DataFrame(
-        {
-            "mean rank": others,
-            "Nemenyi": stats.studentized_range.sf(z * np.sqrt(2), k, np.inf),
-            "Holm": holm(pd.Series(2 * stats.norm.sf(z), others.index)),
-            "Wilcoxon, Holm": holm(pd.Series(signed, others.index)),
-        }
+def leader(results: Results, score: Score) -> Lead | None:
+    """Find the method with the best mean over the datasets, None if there is only one method."""
+    wide = with_candidates(results).pivot_table(
+        index=["dataset", "repeat", "fold"], columns="candidate", values=score.name, sort=False
     )
+    wide = wide.dropna(axis=1)
+    if wide.shape[1] < 2:
+        return None
+    sign = -1 if score.lower_is_better else 1
+    means = wide.groupby(level="dataset", sort=False).mean()
+    best, second = (sign * means.mean()).sort_values(ascending=False, kind="stable").index[:2]
+    gaps = sign * (wide[best] - wide[second])
+    p_values = [
+        corrected_t_test(part.to_numpy(), _test_share(results, str(name)))
+        for name, part in gaps.groupby(level="dataset", sort=False)
+        if part.mean() > 0
+    ]
+    lead = float(sign * (means[best] - means[second]).mean())
+    return Lead(score, best, second, float(means[best].mean()), lead, p_values, len(means))
 
 
-def holm(p_values: pd.Series[float]) -> pd.Series[float]:
-    """Correct p-values for multiple comparisons, step by step from the smallest.
+def _test_share(results: Results, name: str) -> float:
+    """Return the number of test samples of a split for each training sample."""
+    train = results.plan.train_rows.get(name, 0)
+    if not train:
+        return 1 / (results.plan.folds - 1)
+    n: int = size_of(results, name)["rows"]
+    return (min(n, results.plan.max_rows.get(name, 0) or n) - train) / train
+
+
+def corrected_t_test(differences: Any, test_share: float) -> float:
+    """Return the p-value of paired differences over folds or random splits of the same samples.
+
+    The variance is that of Nadeau and Bengio (2003): splits share training samples, so their
+    scores are not independent, and the usual t-test would find too many differences. `test_share`
+    is the number of test samples for each training sample.
 
     Examples
     --------
-    >>> import pandas as pd
-    >>> from skml_kalda.bench.reporting.ranks import holm
-    >>> holm(pd.Series([0.04, 0.01, 0.03])).tolist()
-    [0.06, 0.03, 0.06]
+    >>> from skml_kalda.bench.reporting.ranks import corrected_t_test
+    >>> round(corrected_t_test([0.02, 0.03, 0.01, 0.02, 0.02], 1 / 4), 3)
+    0.014
     """
-    ordered = p_values.sort_values()
-    corrected = (ordered * np.arange(len(ordered), 0, -1)).cummax().clip(upper=1)
-    return corrected.reindex(p_values.index)
+    gaps = np.asarray(differences, dtype=float)
+    if len(gaps) < 2:
+        return 1.0
+    error = gaps.std(ddof=1) * np.sqrt(1 / len(gaps) + test_share)
+    if error == 0:
+        return float(gaps.mean() == 0)
+    return float(2 * stats.t.sf(abs(gaps.mean()) / error, len(gaps) - 1))

@@ -1,25 +1,60 @@
-"""Tables, made from results only."""
+"""Tables of numbers: ours, the paper's and those of others. Made from results only."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from skml_kalda._core.messages import check_name
-from skml_kalda.bench.methods import ITSELF, NO_REDUCTION
-from skml_kalda.bench.reporting.published import published
+from skml_kalda.bench.methods import ITSELF, NO_REDUCTION, label
 from skml_kalda.bench.running.results import Results
-from skml_kalda.bench.running.tuning import tuned_by
 from skml_kalda.bench.scores import SCORES
 from skml_kalda.datasets.manifest import read_manifest
 
+SWAPPED = (
+    "The paper swaps the names of the two averages: its “macro F1” is the standard micro F1 "
+    "(pooled over labels) and its “micro F1” is the standard macro F1 (mean over labels). "
+    "Here both have their standard names, also where the paper's numbers are shown."
+)
+PUBLISHED = Path(__file__).parents[1] / "published"
 # What a comparison of tuned methods ranks them by.
 _RANKED = (
     "macro_f1_tuned", "micro_f1_tuned", "macro_f1", "micro_f1", "average_precision", "ranking_loss",
 )  # fmt: skip
 _GROUP = ["dataset", "classifier", "method", "dimension"]
+
+
+@cache
+def published() -> dict[tuple[str, str, str, str], float]:
+    """Return the paper's values by dataset, method, classifier and score (standard name).
+
+    Examples
+    --------
+    >>> from skml_kalda.bench.reporting.tables import published
+    >>> published()["yeast", "MLDA", "1-NN", "micro_f1"]
+    0.5693
+    """
+    found = pd.concat(pd.read_csv(path) for path in sorted(PUBLISHED.glob("*.csv")))
+    columns = (found[name] for name in ("dataset", "method", "classifier", "score"))
+    return dict(zip(zip(*columns, strict=True), found["value"].tolist(), strict=True))
+
+
+@cache
+def published_outside() -> pd.DataFrame:
+    """Return published results of others: dataset, method, train_rows, score, value and source.
+
+    Examples
+    --------
+    >>> from skml_kalda.bench.reporting.tables import published_outside
+    >>> rows = published_outside().query("dataset == 'bibtex' and score == 'precision_at_1'")
+    >>> rows.set_index("method")["value"].idxmax()
+    'SLEEC'
+    """
+    return pd.read_csv(PUBLISHED / "outside" / "outside.csv")
 
 
 def table(results: Results, score: str = "accuracy") -> pd.DataFrame:
@@ -35,7 +70,7 @@ def table(results: Results, score: str = "accuracy") -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        For each data set, classifier, method and dimension (0 means K - 1), in the order of the
+        For each dataset, classifier, method and dimension (0 means K - 1), in the order of the
         plan: the mean, the standard deviation over the folds, their number, the published value
         and our mean minus it.
 
@@ -56,16 +91,11 @@ def table(results: Results, score: str = "accuracy") -> pd.DataFrame:
         return pd.DataFrame(columns=[*_GROUP, "mean", "sd", "folds", "paper", "difference"])
     found = frame.groupby(_GROUP, sort=False)[score].agg(["mean", "std", "count"]).reset_index()
     found.columns = pd.Index([*_GROUP, "mean", "sd", "folds"])
-    found["paper"] = [_paper(row, score) for row in found.to_dict("records")]
+    keys = zip(found["dataset"], found["method"], found["classifier"], strict=True)
+    paper = pd.Series([published().get((*key, score), float("nan")) for key in keys])
+    found["paper"] = paper.where(found["dimension"] == 0)
     found["difference"] = found["mean"] - found["paper"]
     return found
-
-
-def _paper(row: Mapping[Any, Any], score: str) -> float:
-    if row["dimension"]:
-        return float("nan")
-    key = str(row["dataset"]), str(row["method"]), str(row["classifier"]), score
-    return published().get(key, float("nan"))
 
 
 def classifiers_in(results: Results) -> list[str]:
@@ -80,7 +110,7 @@ def rows_with(found: pd.DataFrame, classifier: str) -> pd.DataFrame:
 
 
 def size_of(results: Results, name: str) -> Mapping[str, Any]:
-    """Return the numbers of rows, features and labels (or classes) of a data set."""
+    """Return the numbers of rows, features and labels (or classes) of a dataset."""
     if name in results.plan.data:
         return results.data[name]
     manifest = read_manifest(name)
@@ -107,11 +137,13 @@ def main_scores(results: Results) -> tuple[str, ...]:
         of_paper = table(results)["paper"].notna().any()
         several = "subset_accuracy" in scores_in(results)
         return ("macro_f1",) if several and not of_paper else ("accuracy",)
-    return tuple(dict.fromkeys([*tuned_by(tune), *(s for s in _RANKED if s in scores_in(results))]))
+    return tuple(
+        dict.fromkeys([*results.plan.tuned_by(), *(s for s in _RANKED if s in scores_in(results))])
+    )
 
 
 def fold_means(results: Results, score: str, classifier: str) -> pd.DataFrame:
-    """Return the mean over folds, a row for each data set and a column for each method."""
+    """Return the mean over folds, a row for each dataset and a column for each method."""
     found = rows_with(table(results, score), classifier)
     found = found[found["dimension"] == 0]
     means = found.pivot_table(index="dataset", columns="method", values="mean", sort=False)
@@ -119,7 +151,7 @@ def fold_means(results: Results, score: str, classifier: str) -> pd.DataFrame:
 
 
 def differences(results: Results, score: str, baseline: str = NO_REDUCTION) -> pd.DataFrame:
-    """Return the mean difference to a baseline by data set, classifier and method.
+    """Return the mean difference to a baseline by dataset, classifier and method.
 
     The standard error over the folds is beside it. It is too small, because folds share training
     rows.
@@ -134,32 +166,29 @@ def differences(results: Results, score: str, baseline: str = NO_REDUCTION) -> p
     return groups.agg(["mean", "sem"]).set_axis(["difference", "se"], axis=1).reset_index()
 
 
-def choices(results: Results) -> pd.DataFrame:
-    """Count how often each value of each tuned parameter was chosen, over sets and folds."""
+def choices(results: Results) -> Iterator[tuple[str, str, dict[str, int]]]:
+    """Count how often each value was chosen, by method and tuned parameter, over sets and folds."""
     grids, neighbors = results.plan.tune["grid"], results.plan.tune["neighbors"]
-    lines = []
     for method in results.plan.methods:
         rows = [row for row in results.ok if row["method"] == method]
         # A method that classifies by itself has no neighbours to choose.
         sizes = {"k": neighbors} if any(row["chosen_k"] is not None for row in rows) else {}
         for name, values in {**grids.get(method, {}), **sizes}.items():
             chosen = [{"k": row["chosen_k"], **row["chosen"]}[name] for row in rows]
-            counts = {str(value): chosen.count(value) for value in values}
-            lines.append({"method": method, "parameter": name, "counts": counts})
-    return pd.DataFrame(lines)
+            yield method, name, {str(value): chosen.count(value) for value in values}
 
 
 def agreement(results: Results) -> pd.DataFrame:
     """Return which of the paper's methods has the best accuracy, in the paper and here.
 
-    Methods without a number in the paper are left out, and so are data sets with fewer than two
+    Methods without a number in the paper are left out, and so are datasets with fewer than two
     methods left.
     """
     found = table(results).dropna(subset=["paper"])
     parts = found.groupby("dataset", sort=False)
     rows = [_agreement(str(name), part) for name, part in parts if len(part) > 1]
     columns = [
-        "data set",
+        "dataset",
         "best in the paper",
         "best here",
         "margin here",
@@ -202,3 +231,61 @@ def _means(results: Results, score: str) -> pd.DataFrame:
     if check_name("score", score, SCORES) not in frame:
         raise ValueError(f"the results in {results.folder} have no {score!r}")
     return frame.groupby(_GROUP, sort=False)[[score, "fit_seconds"]].mean()
+
+
+def with_candidates(results: Results) -> pd.DataFrame:
+    """Return the cells that did not fail, with a method and its classifier as "candidate"."""
+    frame = results.frame()
+    pairs = zip(frame["method"], frame["classifier"], strict=True)
+    names = [label(m) if c in (ITSELF, "") else f"{label(m)} + {c}" for m, c in pairs]
+    return frame.assign(candidate=names)
+
+
+def time_ratios(results: Results, kind: str = "train_seconds") -> pd.DataFrame:
+    """Return the median time over the folds as a ratio to the fastest on each dataset.
+
+    Parameters
+    ----------
+    results : Results
+        The results of a plan with scores.
+    kind : {"train_seconds", "predict_seconds"}, default="train_seconds"
+        To fit everything, or to project and classify the test samples.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row for each dataset, a column for each method and classifier; empty if the results
+        have no such times.
+    """
+    frame = with_candidates(results).dropna(subset=[kind])
+    if frame.empty:
+        return pd.DataFrame()
+    times = frame.groupby(["dataset", "candidate"], sort=False)[kind].median().unstack(sort=False)
+    times = times.clip(lower=1e-6)
+    return times.div(times.min(axis=1), axis=0)
+
+
+def split_means(results: Results, score: str, classifier: str) -> pd.Series[float]:
+    """Return the mean over the folds of each split, by dataset, method and repeat."""
+    frame = rows_with(results.frame(), classifier)
+    return frame.groupby(["dataset", "method", "repeat"], sort=False)[score].mean()
+
+
+def spread(results: Results, score: str, classifier: str) -> pd.DataFrame:
+    """Tabulate how a score varies from split to split; a split is one set of folds.
+
+    Parameters
+    ----------
+    results : Results
+        The results of a plan with several repeats.
+    score, classifier : str
+        The names of a score and of a classifier.
+
+    Returns
+    -------
+    pandas.DataFrame
+        By dataset and method: the mean over the splits, their standard deviation, the standard
+        error of the mean, and the score of the first split alone.
+    """
+    splits = split_means(results, score, classifier)
+    return splits.groupby(["dataset", "method"], sort=False).agg(["mean", "std", "sem", "first"])

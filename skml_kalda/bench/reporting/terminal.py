@@ -1,79 +1,99 @@
-"""Tables on a terminal, or as plain text elsewhere."""
+"""Tables and progress on a terminal, or as plain text elsewhere."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import pandas as pd
-from rich import box
+from rich import box, progress
 from rich.console import Console
 from rich.table import Table
 
 from skml_kalda.bench.methods import label
-from skml_kalda.bench.reporting.published import SWAPPED
-from skml_kalda.bench.reporting.tables import compare, has_swapped_names, scores_in, table
-from skml_kalda.bench.running.result_rows import failures_by_kind
-from skml_kalda.bench.running.results import Results
-from skml_kalda.bench.scores import MAIN, SCORES, Score
-
-_PLAIN_WIDTH = 120
+from skml_kalda.bench.plan import Cell
+from skml_kalda.bench.reporting.tables import (
+    SWAPPED,
+    compare,
+    has_swapped_names,
+    scores_in,
+    table,
+)
+from skml_kalda.bench.running.results import Results, Row, failures_by_kind
+from skml_kalda.bench.scores import MAIN, SCORES
 
 
 def make_console() -> Console:
     """Make a console; where there is no terminal, it has a fixed width."""
     console = Console(highlight=False, markup=False)
-    return (
-        console
-        if console.is_terminal
-        else Console(width=_PLAIN_WIDTH, highlight=False, markup=False)
+    if not console.is_terminal:
+        console.width = 120
+    return console
+
+
+@contextmanager
+def show_progress(cells: Sequence[Cell], console: Console) -> Iterator[Callable[[Row], None]]:
+    """Show a live bar on a terminal, elsewhere a line for each dataset and method that is done.
+
+    The value is to be called with each row. The first failure of each kind is printed.
+    """
+    left = Counter((cell.dataset, cell.method) for cell in cells)
+    start, failures = time.perf_counter(), set()
+    bar = progress.Progress(
+        progress.TextColumn("{task.description}", markup=False),
+        progress.BarColumn(),
+        progress.MofNCompleteColumn(),
+        progress.TimeElapsedColumn(),
+        progress.TextColumn("left"),
+        progress.TimeRemainingColumn(),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
     )
+    task = bar.add_task("starting", total=len(cells))
+
+    def advance(row: Row) -> None:
+        group = row["dataset"], row["method"]
+        left[group] -= 1
+        if row["status"] == "failed" and (*group, row["error"]) not in failures:
+            failures.add((*group, row["error"]))
+            console.print(f"failed: {', '.join(group)}: {row['error'].strip()}", soft_wrap=True)
+        if not (left[group] or console.is_terminal):
+            done, seconds = len(cells) - left.total(), time.perf_counter() - start
+            line = f"[{done}/{len(cells)}] {seconds:6.1f} s  {', '.join(group)}"
+            console.print(line, soft_wrap=True)
+        bar.update(task, advance=1, description=f"{', '.join(group):<24}")
+
+    with bar:
+        yield advance
 
 
 def print_scores(console: Console, results: Results) -> None:
     """Print accuracy, macro F1 and micro F1, with the paper's numbers beside ours."""
     for score in (SCORES[name] for name in MAIN if name in scores_in(results)):
-        found = _with_best(table(results, score.name), score)
-        columns = _columns(found, dict.fromkeys(found["classifier"]))
-        parts = found.groupby(["dataset", "method", "dimension"], sort=False)
-        lines = [_line(key, part, columns) for key, part in parts]
-        header = [name if field == "mean" else field for name, field in columns]
-        title = f"{score.label}  (* is the best of its data set)"
-        _print(console, title, ["data set", "method", *header], lines)
+        found = table(results, score.name)
+        best = found.groupby("dataset")["mean"].transform(score.best)
+        found["text"] = list(map(_with_paper, found.assign(best=best).itertuples()))
+        texts_by_key = found.set_index(["dataset", "method", "dimension", "classifier"])["text"]
+        wide = texts_by_key.unstack(sort=False).fillna("")
+        lines = [
+            [dataset, label(method) + (f", {dimension}" if dimension else ""), *texts]
+            for (dataset, method, dimension), texts in zip(wide.index, wide.to_numpy(), strict=True)
+        ]
+        paper = "; in brackets the paper's, and the difference" if found["paper"].any() else ""
+        title = f"{score.label}  (* is the best of its dataset{paper})"
+        _print(console, title, ["dataset", "method", *wide.columns], lines)
     if has_swapped_names(results):
         console.print(SWAPPED)
 
 
-def _with_best(found: pd.DataFrame, score: Score) -> pd.DataFrame:
-    groups = found.groupby("dataset")["mean"]
-    return found.assign(best=found["mean"] == groups.transform(score.best))
-
-
-def _columns(found: pd.DataFrame, classifiers: Iterable[str]) -> list[tuple[str, str]]:
-    """Return a column for each classifier, and two for the paper where it has numbers."""
-    with_paper = set(found.dropna(subset=["paper"])["classifier"])
-    fields = ("mean", "paper", "difference")
-    return [(c, f) for c in classifiers for f in fields if f == "mean" or c in with_paper]
-
-
-def _line(key: Any, part: pd.DataFrame, columns: Sequence[tuple[str, str]]) -> list[str]:
-    dataset, method, dimension = key
-    at = f", {dimension}" if dimension else ""
-    rows = part.set_index("classifier")
-    return [
-        dataset,
-        label(method) + at,
-        *(_number(rows.loc[name], field) if name in rows.index else "" for name, field in columns),
-    ]
-
-
-def _number(row: Any, field: str) -> str:
-    if pd.isna(row[field]):
-        return ""
-    if field == "difference":
-        return f"{row[field]:+.4f}"
-    star = "*" if field == "mean" and row["best"] else " "
-    return f"{row[field]:.4f}{star}"
+def _with_paper(row: Any) -> str:
+    star = "*" if row.mean == row.best else " "
+    paper = "" if pd.isna(row.paper) else f" ({row.paper:.4f}, {row.difference:+.4f})"
+    return f"{row.mean:.4f}{star}{paper}"
 
 
 def print_outcome(console: Console, results: Results) -> None:
@@ -82,35 +102,24 @@ def print_outcome(console: Console, results: Results) -> None:
         console.print(f"skip: {row['dataset']}: {row['reason']}\n      {row['command']}")
     if results.failed:
         console.print(f"{len(results.failed)} cells failed:")
-    for (dataset, method, error), rows in failures_by_kind(results.failed).items():
-        console.print(f"  {len(rows)} × {dataset}, {method}: {error}", soft_wrap=True)
+    for (dataset, method, error), n in failures_by_kind(results.failed).items():
+        console.print(f"  {n} × {dataset}, {method}: {error}", soft_wrap=True)
     if results.missing:
         console.print(f"{results.missing} cells have not been run")
 
 
 def print_comparison(console: Console, a: Results, b: Results, score: str) -> None:
     """Print two runs side by side."""
-    found = compare(a, b, score)
-    formats: list[Callable[[Any], str]] = [
-        str,
-        str,
-        str,
-        str,
-        "{:.4f}".format,
-        "{:.4f}".format,
-        "{:+.4f}".format,
-        _ratio,
-    ]
     lines = [
-        [write(value) for write, value in zip(formats, row, strict=True)]
-        for row in found.itertuples(index=False)
+        [
+            *map(str, [*names, dimension]),
+            *(f"{first:.4f}", f"{second:.4f}", f"{difference:+.4f}"),
+            "" if pd.isna(ratio) else f"{ratio:.2f}",
+        ]
+        for *names, dimension, first, second, difference, ratio in compare(a, b, score).to_numpy()
     ]
-    header = ["data set", "classifier", "method", "dimension", "A", "B", "B − A", "fit time B / A"]
+    header = ["dataset", "classifier", "method", "dimension", "A", "B", "B − A", "fit time B / A"]
     _print(console, f"{SCORES[score].label}: A is {a.folder}, B is {b.folder}", header, lines)
-
-
-def _ratio(value: float) -> str:
-    return "" if pd.isna(value) else f"{value:.2f}"
 
 
 def _print(
@@ -118,8 +127,8 @@ def _print(
 ) -> None:
     console.print(title)
     grid = Table(box=box.SIMPLE_HEAD)
-    for number, name in enumerate(header):
-        grid.add_column(name, justify="left" if number < 2 else "right")
+    for name in header:
+        grid.add_column(name)
     last = None
     for name, *others in lines:
         grid.add_row("" if name == last else name, *others)

@@ -1,11 +1,11 @@
-"""The data of a run: where each set is, its sha256, and how to get an absent one."""
+"""The data of a run: where each dataset is, its sha256, its arrays, and files of the user."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from os import PathLike
@@ -14,14 +14,16 @@ from typing import Any
 
 import numpy as np
 
+from skml_kalda.bench.plan import HELD_OUT, Plan
 from skml_kalda.datasets import get_data_home, load_dataset, load_table
 from skml_kalda.datasets.files import check_is_file, sha256_of
-from skml_kalda.datasets.manifest import Manifest, find_file, read_manifest
+from skml_kalda.datasets.manifest import find_file
+from skml_kalda.datasets.manifest import read_manifest
 
 
 @dataclass(frozen=True)
 class Source:
-    """A data set whose file is here."""
+    """A dataset whose file is here."""
 
     name: str
     home: Path
@@ -31,95 +33,53 @@ class Source:
     options: str = ""
     """Of `load_table`, as JSON, if the file is the user's own."""
 
+    def is_the_same_here(self) -> bool:
+        """Whether this machine has the file, with the same content."""
+        data = {self.name: {"file": str(self.home), **json.loads(self.options or "{}")}}
+        try:
+            found = find_source(self.name, self.home, data if self.options else None)
+        except OSError:
+            return False
+        return found is not None and found.sha256 == self.sha256
+
+    def read(self) -> Any:
+        """Return what the loader of the file returns."""
+        if self.options:
+            return load_table(self.home, **json.loads(self.options))
+        return load_dataset(self.name, data_home=self.home, download=False)
+
 
 def find_source(
     name: str,
     data_home: str | PathLike[str] | None = None,
     data: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> Source | None:
-    """Return where a data set is, None if it is absent; a run never downloads anything.
+    """Return where a dataset is, None if it is absent; a run never downloads anything.
 
     `data` describes the files of the user, by name.
     """
     if data and name in data:
-        return _own_source(name, data[name])
+        path = Path(data[name]["file"])
+        check_is_file(path)
+        given = {key: value for key, value in data[name].items() if key != "file"}
+        options = json.dumps(given, sort_keys=True)
+        digest = hashlib.sha256(f"{sha256_of(path)} {options}".encode()).hexdigest()
+        return Source(name, path, digest, options)
     home = get_data_home(data_home)
-    path = find_file(read_manifest(name), home)
-    return None if path is None else Source(name, home, sha256_of(path))
-
-
-def _own_source(name: str, description: Mapping[str, Any]) -> Source:
-    path = Path(description["file"])
-    check_is_file(path)
-    given = {key: value for key, value in description.items() if key != "file"}
-    options = json.dumps(given, sort_keys=True)
-    digest = hashlib.sha256(f"{sha256_of(path)} {options}".encode()).hexdigest()
-    return Source(name, path, digest, options)
-
-
-def own_data(source: Source) -> dict[str, Any]:
-    """Return the description of the user's own file, from which `find_source` finds it again."""
-    if not source.options:
-        return {}
-    return {source.name: {"file": str(source.home), **json.loads(source.options)}}
-
-
-@lru_cache(maxsize=8)
-def describe(source: Source) -> dict[str, Any]:
-    """Return the size of the user's own file, and what was done to read it."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        bunch = _bunch(source)
-    several = bunch.target.ndim == 2
-    constant = _constant(bunch) if several else []
-    if several and len(constant) == len(bunch.target_names):
-        raise ValueError(f"{source.home}: the labels are the same in all rows")
-    # ARFF files have warnings only for what is left out; other warnings repeat a note.
-    warned = {str(each.message) for each in caught}
-    new = sorted(each for each in warned if not each.endswith(tuple(bunch.notes)))
-    return {
-        "rows": int(bunch.data.shape[0]),
-        "features": int(bunch.data.shape[1]),
-        "labels": len(bunch.target_names),
-        "kind": "labels" if several else "classes",
-        "largest_class": _largest_class(bunch.target),
-        "cardinality": round(float(bunch.target.sum(axis=1).mean()), 4) if several else 1.0,
-        "notes": [*bunch.notes, *new, *constant],
-    }
-
-
-def _largest_class(target: Any) -> int:
-    """Return how many rows have the commonest class; all of them if rows have several labels."""
-    return len(target) if target.ndim == 2 else int(np.unique(target, return_counts=True)[1].max())
-
-
-def _constant(bunch: Any) -> list[str]:
-    """Return a note for each label that has one value only."""
-    share = bunch.target.mean(axis=0)
-    return [
-        f"label {name!r} is {value:.0f} in all rows"
-        for name, value in zip(bunch.target_names, share, strict=True)
-        if value in (0, 1)
-    ]
-
-
-def how_to_get(manifest: Manifest, command: str) -> str:
-    """Return the command that makes an absent data set available to `command`."""
-    if manifest.sources:
-        return f"python -m skml_kalda.datasets fetch {manifest.name}"
-    if manifest.build:
-        return manifest.build
-    put = f"put {manifest.file}.arff into a folder DIR, then"
-    return f"{put} {command} --data-home DIR"
+    found = find_file(read_manifest(name), home)
+    return None if found is None else Source(name, home, sha256_of(found))
 
 
 @lru_cache(maxsize=2)
 def load(source: Source, classes: int = 0, max_rows: int = 0, seed: int = 0) -> tuple[Any, Any]:
-    """Load features and labels: of the first so many classes, and at most so many rows."""
-    bunch = _bunch(source)
+    """Load features and labels: of the first so many classes, and at most so many samples."""
+    bunch = source.read()
     X, y = bunch.data, bunch.target
     if classes:
-        X, y = _of_classes(X, y, classes)
+        if y.ndim == 2:
+            X, y = X[y.sum(axis=1) == 1], np.argmax(y[y.sum(axis=1) == 1], axis=1)
+        wanted = np.isin(y, list(dict.fromkeys(y))[:classes])
+        X, y = X[wanted], y[wanted]
     if 0 < max_rows < len(y):
         drawn = np.sort(np.random.default_rng(seed).choice(len(y), max_rows, replace=False))
         X, y = X[drawn], y[drawn]
@@ -128,19 +88,79 @@ def load(source: Source, classes: int = 0, max_rows: int = 0, seed: int = 0) -> 
 
 @lru_cache(maxsize=2)
 def label_names(source: Source) -> list[str]:
-    """Return the names of the labels or classes of a data set, in its order."""
-    return list(_bunch(source).target_names)
+    """Return the names of the labels or classes of a dataset, in its order."""
+    return list(source.read().target_names)
 
 
-def _bunch(source: Source) -> Any:
-    if source.options:
-        return load_table(source.home, **json.loads(source.options))
-    return load_dataset(source.name, data_home=source.home, download=False)
+def how_to_get(name: str, command: str) -> str:
+    """Return the command that makes an absent dataset available to `command`."""
+    manifest = read_manifest(name)
+    if manifest.sources:
+        return f"python -m skml_kalda.datasets fetch {name}"
+    return manifest.build or f"put {manifest.file}.arff into a folder DIR, then {command} " + (
+        "--data-home DIR"
+    )
 
 
-def _of_classes(X: Any, y: Any, classes: int) -> tuple[Any, Any]:
-    """Keep the rows with exactly one class, if it is among the first classes to appear."""
-    if y.ndim == 2:
-        X, y = X[y.sum(axis=1) == 1], np.argmax(y[y.sum(axis=1) == 1], axis=1)
-    kept = np.isin(y, list(dict.fromkeys(y))[:classes])
-    return X[kept], y[kept]
+def describe_user_data(plan: Plan) -> dict[str, dict[str, Any]]:
+    """Return what each file of the user holds, by name; raise a ValueError for an unusable one."""
+    found = {}
+    for name in (name for name in plan.datasets if name in plan.data):
+        source = find_source(name, data=plan.data)
+        assert source is not None, "a file that is not there is an error"
+        found[name] = {**_describe(source), "sha256": source.sha256}
+        _check_size(plan, name, found[name])
+    return found
+
+
+@lru_cache(maxsize=8)
+def _describe(source: Source) -> dict[str, Any]:
+    """Return the size of a file of the user, and what was done to read it."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        bunch = source.read()
+    y, names = bunch.target, list(bunch.target_names)
+    several = y.ndim == 2
+    constant = [
+        f"label {name!r} is {share:.0f} in all rows"
+        for name, share in zip(names, y.mean(axis=0) if several else [], strict=several)
+        if share in (0, 1)
+    ]
+    if several and len(constant) == len(names):
+        raise ValueError(f"{source.home}: the labels are the same in all rows")
+    # ARFF files have warnings only for what is left out; other warnings repeat a note.
+    warned = {str(each.message) for each in caught}
+    new = sorted(each for each in warned if not each.endswith(tuple(bunch.notes)))
+    return {
+        "rows": int(bunch.data.shape[0]),
+        "features": int(bunch.data.shape[1]),
+        "labels": len(names),
+        "kind": "labels" if several else "classes",
+        "largest_class": len(y) if several else int(np.unique(y, return_counts=True)[1].max()),
+        "cardinality": round(float(y.sum(axis=1).mean()), 4) if several else 1.0,
+        "notes": [*bunch.notes, *new, *constant],
+    }
+
+
+def _check_size(plan: Plan, name: str, size: Mapping[str, Any]) -> None:
+    """Raise a ValueError if a file of the user has too few samples to be split."""
+    rows = min(size["rows"], plan.max_rows.get(name) or size["rows"])
+    wanted = plan.train_rows.get(name, 0)
+    file = plan.data[name]["file"]
+    if plan.kind in HELD_OUT and rows <= wanted:
+        raise ValueError(f"{file}: {rows} rows are too few for {wanted} training rows: add rows")
+    if plan.kind in HELD_OUT and not wanted and size["largest_class"] < plan.folds:
+        raise ValueError(
+            f"{file}: {rows} rows, and at most {size['largest_class']} of a class, are too few for "
+            f"{plan.folds} folds: add rows, or lower --folds; if the labels are several columns, "
+            "name them all"
+        )
+
+
+def lines_about(data: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    """Yield a line for each file of the user, and one for each note about it."""
+    for name, found in data.items():
+        size = f"{found['rows']} rows, {found['features']} features, "
+        several = f" ({found['cardinality']:.2f} per row)" if found["kind"] == "labels" else ""
+        yield f"{name}: {size}{found['labels']} {found['kind']}{several}"
+        yield from (f"  {note}" for note in found["notes"])

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import signal
 import time
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -13,19 +16,24 @@ from scipy.sparse import csr_array
 from threadpoolctl import threadpool_limits
 
 from skml_kalda._core.scores.thresholds import Average, best_thresholds
-from skml_kalda.bench.cells import HELD_OUT, Cell
 from skml_kalda.bench.methods import ITSELF, check_classifier, make_classifier, make_estimator
+from skml_kalda.bench.plan import HELD_OUT, Cell
 from skml_kalda.bench.running.data import Source, label_names, load
-from skml_kalda.bench.running.failures import FAILURES, described, printable
-from skml_kalda.bench.running.folds import splits
-from skml_kalda.bench.running.predicting import LabelClassifier
-from skml_kalda.bench.running.reducing import Reduced, reduce
-from skml_kalda.bench.running.result_rows import Row, failed_row, ok_row
+from skml_kalda.bench.running.fitting import (
+    FAILURES,
+    LabelClassifier,
+    Reduced,
+    describe_failure,
+    printable,
+    reduce,
+    splits,
+)
+from skml_kalda.bench.running.results import Row, failed_row, ok_row
 from skml_kalda.bench.running.tuning import Choice, choose
 from skml_kalda.bench.scores import scores_of
 
 
-def measure(cell: Cell, source: Source) -> Row:
+def measure(cell: Cell, source: Source, timeout: float = 0) -> Row:
     """Measure a cell; an exception of its method becomes a failed row.
 
     Cells that share a fit are best measured one after the other: the last fit is kept.
@@ -35,10 +43,36 @@ def measure(cell: Cell, source: Source) -> Row:
     with threadpool_limits(1), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            row = ok_row(cell, source, _MEASURES[cell.kind](cell, source))
+            with _limited(timeout):
+                row = ok_row(cell, source, _MEASURES[cell.kind](cell, source))
+        except _Late:
+            error = f"timeout: not done after {timeout:g} seconds"
+            row = failed_row(cell, source, "timeout", error)
         except FAILURES as error:
-            row = failed_row(cell, source, "error", described(error))
+            row = failed_row(cell, source, "error", describe_failure(error))
     return row | {"warnings": sorted({printable(str(each.message)) for each in caught})}
+
+
+class _Late(BaseException):
+    """No method that catches all its exceptions may catch this one."""
+
+
+@contextmanager
+def _limited(seconds: float) -> Iterator[None]:
+    if not seconds:
+        yield
+        return
+
+    def stop(*_: object) -> None:
+        raise _Late
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 @dataclass(frozen=True)
@@ -71,7 +105,7 @@ def _split(cell: Cell, X: Any, y: Any) -> tuple[Any, Any]:
 
 @lru_cache(maxsize=1)
 def _inner(cell: Cell, source: Source) -> list[Reduced]:
-    """Reduce inside the training rows, with a part of them held out for the thresholds."""
+    """Reduce inside the training samples, with a part of them held out for the thresholds."""
     X, y = load(source, cell.classes, cell.max_rows, cell.seed)
     train, _ = _split(cell, X, y)
     setting, X, y = _fitted(cell, source).choice.parameters, X[train], y[train]
@@ -106,7 +140,7 @@ def _classifier(cell: Cell, choice: Choice) -> Any:
 
 
 def _thresholds(cell: Cell, source: Source) -> dict[str, Any]:
-    """Return the thresholds with the best F1 on held-out training rows, by kind of average."""
+    """Return the thresholds with the best F1 on held-out training samples, by average."""
     inner = _inner(cell.fit(), source)
     choice = _fitted(cell.fit(), source).choice
     scores = [
@@ -134,20 +168,17 @@ def _converged(cell: Cell, source: Source) -> Row:
 
 
 def _projected(cell: Cell, source: Source) -> Row:
-    """Return the first two coordinates of every row, and its class or its labels."""
+    """Return the first two coordinates of every sample, and its class or its labels."""
     fitted = _fitted(cell.fit(), source)
     points = np.asarray(fitted.rows.test)[:, :2]
-    return {
-        **fitted.costs(),
-        "points": [[float(f"{value:.5g}") for value in point] for point in points],
-        **_labels_of_points(fitted.rows.y_test),
-    }
-
-
-def _labels_of_points(y: Any) -> Row:
-    if y.ndim == 1:
-        return {"classes_of_points": [str(label) for label in y]}
-    return {"labels_of_points": [np.flatnonzero(row).tolist() for row in y]}
+    y = fitted.rows.y_test
+    labels: Row = (
+        {"classes_of_points": [str(each) for each in y]}
+        if y.ndim == 1
+        else {"labels_of_points": [np.flatnonzero(row).tolist() for row in y]}
+    )
+    rounded = [[float(f"{value:.5g}") for value in point] for point in points]
+    return {**fitted.costs(), "points": rounded, **labels}
 
 
 def _exhibited(cell: Cell, source: Source) -> Row:

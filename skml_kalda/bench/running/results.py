@@ -3,28 +3,93 @@
 from __future__ import annotations
 
 import json
+import sys
 import warnings
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, fields
 from os import PathLike
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Self
 
-from skml_kalda._core.lock import lock
-from skml_kalda.bench.cells import Cell
-from skml_kalda.bench.plan import Plan
-from skml_kalda.bench.running.result_rows import Row, complete, is_cell
+from skml_kalda.bench.plan import Cell, Plan
+from skml_kalda.bench.running.data import Source, how_to_get
+from skml_kalda.bench.running.fitting import printable
+from skml_kalda.datasets.manifest import read_manifest
 
 if TYPE_CHECKING:
     import pandas as pd
 
 FILE_NAME = "results.jsonl"
+Row = dict[str, Any]
+
+# Every row has all of these; None stands for what was not measured.
+_FIELDS = (
+    "status",  # "ok", "failed" or "skip"
+    "reason",  # of a failure "error", "timeout" or "died"; of a skipped dataset a sentence
+    "error",  # the message of a failure
+    "command",  # that makes a skipped dataset available
+    *(each.name for each in fields(Cell)),  # a skipped dataset has a row without a cell
+    "sha256",  # of the data file
+    "scores",
+    "n_components",
+    "iterations",
+    "fit_seconds",
+    "transform_seconds",
+    "classify_seconds",  # to fit the classifier and to predict
+    "train_seconds",  # to fit everything
+    "predict_seconds",  # to project and classify the test samples
+    "chosen",  # parameters that the tuning chose
+    "chosen_k",
+    "inner_score",
+    "tune_seconds",
+    "objective",  # by iteration
+    "upper_bound",
+    "converged",
+    "points",
+    "classes_of_points",  # one class for each point, or
+    "labels_of_points",  # the numbers of its labels, whose names are
+    "labels",
+    "warnings",
+)
+
+
+def _complete(record: Mapping[str, Any]) -> Row:
+    """Return a row with all fields, from one that an older version may have written."""
+    return {**dict.fromkeys(_FIELDS), **record}
+
+
+def ok_row(cell: Cell, source: Source, measured: Mapping[str, Any]) -> Row:
+    """Return the row of a cell that was measured."""
+    return _complete({"status": "ok", **asdict(cell), "sha256": source.sha256, **measured})
+
+
+def failed_row(cell: Cell, source: Source, reason: str, error: str) -> Row:
+    """Return the row of a cell that failed: by an "error", a "timeout", or its process "died"."""
+    found = {"reason": reason, "error": printable(error), "warnings": []}
+    return ok_row(cell, source, found) | {"status": "failed"}
+
+
+def skip_row(name: str, command: str) -> Row:
+    """Return the row of an absent dataset; `command` is the one that was run."""
+    reason = f"its file is not here (origin: {read_manifest(name).origin})"
+    found = {"dataset": name, "reason": reason, "command": how_to_get(name, command)}
+    return _complete({"status": "skip", **found})
+
+
+def failures_by_kind(rows: Iterable[Row]) -> dict[tuple[str, str, str], int]:
+    """Count failed rows by dataset, method and error, in the order of the first of each kind."""
+    counts: dict[tuple[str, str, str], int] = {}
+    for row in rows:
+        kind = row["dataset"], row["method"], row["error"].strip()
+        counts[kind] = counts.get(kind, 0) + 1
+    return counts
 
 
 class Journal:
     """The file of a run, open for writing; every line is flushed at once.
 
-    It is locked while it is open: two runs cannot write to one file.
+    It is locked while it is open: two runs cannot write to one file. The system releases the lock
+    when the process ends, however it ends.
     """
 
     def __init__(self, folder: Path, *, fresh: bool = False) -> None:
@@ -33,14 +98,16 @@ class Journal:
         folder.mkdir(parents=True, exist_ok=True)
         self._stream: IO[bytes] = (folder / FILE_NAME).open("a+b")
         try:
-            lock(self._stream)
-        except BlockingIOError:
+            _lock(self._stream)
+        except (BlockingIOError, PermissionError):
             self._stream.close()
             raise BlockingIOError(
                 f"another run is writing to {folder}: wait until it ends, or give this one an "
                 "output folder of its own"
             ) from None
-        self._stream.truncate(0 if fresh else _end_of_last_line(self._stream))
+        self._stream.seek(0)
+        # A killed run may have left a part of one more line.
+        self._stream.truncate(0 if fresh else self._stream.read().rfind(b"\n") + 1)
 
     def write(self, record: Mapping[str, Any]) -> None:
         """Append a line."""
@@ -49,12 +116,6 @@ class Journal:
         self._stream.write(text.encode("utf-8", "backslashreplace") + b"\n")
         self._stream.flush()
 
-    def start(
-        self, plan: Plan, environment: Mapping[str, str], data: Mapping[str, Any] | None = None
-    ) -> None:
-        """Append the header of a run; `data` describes the files of the user."""
-        self.write({"plan": asdict(plan), "environment": environment, "data": data or {}})
-
     def __enter__(self) -> Self:
         return self
 
@@ -62,10 +123,18 @@ class Journal:
         self._stream.close()
 
 
-def _end_of_last_line(stream: IO[bytes]) -> int:
-    """Return where the complete lines end; a killed run may have left a part of one more."""
-    stream.seek(0)
-    return stream.read().rfind(b"\n") + 1
+def _lock(stream: IO[bytes]) -> None:
+    """Lock an open file; an OSError says that another process holds it."""
+    if sys.platform == "win32":
+        import msvcrt
+
+        # No other process can read locked bytes, so lock one beyond the end of any file.
+        stream.seek(2**30)
+        msvcrt.locking(stream.fileno(), msvcrt.LK_NBLCK, 1)
+    else:
+        import fcntl
+
+        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 @dataclass(frozen=True)
@@ -84,7 +153,7 @@ class Results:
         The cells of the plan that were measured or failed, in the order of the plan. All rows
         have the same keys; None stands for what was not measured.
     skipped : list of dict
-        The data sets that were absent, as rows with the same keys.
+        The datasets that were absent, as rows with the same keys.
     data : dict
         By name: what the user's own files hold.
     """
@@ -108,7 +177,7 @@ class Results:
 
     @property
     def missing(self) -> int:
-        """The number of cells still to run, not counting those of skipped data sets."""
+        """The number of cells still to run, not counting those of skipped datasets."""
         away = {row["dataset"] for row in self.skipped}
         wanted = sum(cell.dataset not in away for cell in self.plan.cells())
         return wanted - sum(row["dataset"] not in away for row in self.rows)
@@ -128,7 +197,7 @@ class Results:
 
 
 def read_results(path: str | PathLike[str]) -> Results:
-    """Read the results of a run, finished or not.
+    """Read the results of a run, finished or not. Nothing that they name is imported.
 
     Parameters
     ----------
@@ -164,23 +233,27 @@ def read_results(path: str | PathLike[str]) -> Results:
     starts = [line for line, record in records.items() if "plan" in record]
     if not starts:
         raise ValueError(f"{path} holds no run: it should begin with a header")
-    plan = _plan(path, starts[-1], records)
-    data = records[starts[-1]].get("data") or {}
+    last = starts[-1]
+    try:
+        plan = Plan.of(records[last]["plan"])
+    except ValueError as error:
+        raise ValueError(f"{path}, line {last}: {error}") from error
+    data = records[last].get("data") or {}
     # A cell may have been run again, for instance after a failure: the last row counts.
     found = {
         Cell.of(record).key(): record
         for record in records.values()
-        if is_cell(record) and _is_current(record, data)
+        if record.get("fold") is not None and _is_current(record, data)
     }
     return Results(
         folder=path.parent,
         plan=plan,
         environments=[records[line]["environment"] for line in starts],
-        rows=[complete(found[cell.key()]) for cell in plan.cells() if cell.key() in found],
+        rows=[_complete(found[cell.key()]) for cell in plan.cells() if cell.key() in found],
         skipped=[
-            complete(record)
+            _complete(record)
             for line, record in records.items()
-            if line > starts[-1] and record.get("status") == "skip"
+            if line > last and record.get("status") == "skip"
         ],
         data=data,
     )
@@ -191,13 +264,6 @@ def _is_current(record: Row, data: Mapping[str, Mapping[str, Any]]) -> bool:
     # Older headers do not say what the file was.
     sha256 = data.get(record["dataset"], {}).get("sha256")
     return sha256 in (None, record["sha256"])
-
-
-def _plan(path: Path, line: int, records: Mapping[int, Row]) -> Plan:
-    try:
-        return Plan.of(records[line]["plan"])
-    except ValueError as error:
-        raise ValueError(f"{path}, line {line}: {error}") from error
 
 
 def _records(path: Path) -> dict[int, Row]:
@@ -220,22 +286,14 @@ def _record(line: bytes) -> Row | None:
     """Return the header or row in a line, None if it is damaged."""
     try:
         record = json.loads(line.decode("utf-8"))
-    except (ValueError, RecursionError):
+        if "plan" in record:
+            is_sound = all(isinstance(record.get(name), dict) for name in ("plan", "environment"))
+        elif record.get("status") == "skip":
+            is_sound = isinstance(record.get("dataset"), str)
+        else:
+            Cell.of(record).key()
+            is_known = record.get("status") in ("ok", "failed")
+            is_sound = is_known and record["fold"] is not None and "sha256" in record
+    except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
         return None
-    return record if isinstance(record, dict) and _is_sound(record) else None
-
-
-def _is_sound(record: Row) -> bool:
-    if "plan" in record:
-        return all(isinstance(record.get(name), dict) for name in ("plan", "environment"))
-    if record.get("status") == "skip":
-        return isinstance(record.get("dataset"), str)
-    return record.get("status") in ("ok", "failed") and _has_cell(record)
-
-
-def _has_cell(record: Row) -> bool:
-    try:
-        Cell.of(record).key()
-    except (KeyError, TypeError):
-        return False
-    return is_cell(record) and "sha256" in record
+    return record if is_sound else None

@@ -1,26 +1,43 @@
-"""Run a plan: the cells that are not in the results yet."""
+"""Run a plan: the cells that are not in the results yet, here, in processes or on Dask."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import closing
+import platform
+import signal
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from dataclasses import asdict, replace
+from datetime import UTC, datetime
+from importlib import metadata
 from itertools import groupby
 from os import PathLike
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
-from skml_kalda.bench.cells import Cell
-from skml_kalda.bench.command import command_of
-from skml_kalda.bench.plan import Plan, read_plan
-from skml_kalda.bench.running.cluster import connected, measured_on
-from skml_kalda.bench.running.data import Source, find_source
-from skml_kalda.bench.running.environment import environment
+from joblib import Parallel, cpu_count, delayed
+from joblib.externals.loky.process_executor import TerminatedWorkerError
+
+from skml_kalda import __version__
+from skml_kalda.bench.plan import Cell, Plan, command_of, read_plan
+from skml_kalda.bench.running.data import Source, describe_user_data, find_source
 from skml_kalda.bench.running.measure import measure
-from skml_kalda.bench.running.own_cards import own_cards
-from skml_kalda.bench.running.progress import Progress, Silent
-from skml_kalda.bench.running.result_rows import Row, skip_row
-from skml_kalda.bench.running.results import Journal, Results, read_results
-from skml_kalda.bench.running.workers import Group, measured_by_workers
+from skml_kalda.bench.running.results import (
+    Journal,
+    Results,
+    Row,
+    failed_row,
+    read_results,
+    skip_row,
+)
+from skml_kalda.framework import providers
+
+Group = tuple[Sequence[Cell], Source]
+Progress = Callable[[Sequence[Cell]], AbstractContextManager[Callable[[Row], None]]]
+# A cell is timed, and limits the threads of its process, so no other may run beside it there.
+_ONE_AT_A_TIME = Lock()
+# Seconds after which idle workers end: those of a run that was killed have nobody to end them.
+_PATIENCE = 5
 
 
 def default_output(plan: Plan) -> Path:
@@ -36,32 +53,32 @@ def run(
     dask: str | None = None,
     data_home: str | PathLike[str] | None = None,
     fresh: bool = False,
-    progress: Callable[[Sequence[Cell]], Progress] | None = None,
+    progress: Progress | None = None,
 ) -> Results:
     """Run a plan, or what is left of it.
 
     Cells that are in the output folder already are not run again, except failed ones and those
-    of a data set whose file has changed. Scores depend neither on `jobs` nor on `dask`.
+    of a dataset whose file has changed. Scores depend neither on `jobs` nor on `dask`.
 
     Parameters
     ----------
     plan : str, path-like or Plan
-        The name of a plan that comes with the package, a TOML file, or a plan.
+        The name of a plan that comes with the package, a TOML file, or a plan. The methods that
+        it names are imported.
     output : path-like, optional
         Folder of the results; by default ``bench-results/NAME`` under the current folder.
     jobs : int, default=1
-        Number of processes. With more than one, or with a plan that has a `timeout`, a script
-        that calls this function needs the guard ``if __name__ == "__main__"``.
+        Number of processes.
     dask : str, optional
         Address of the scheduler of a Dask cluster that runs the cells instead of this machine.
-        Its workers read data sets by name, from the package or from a folder with the same path
+        Its workers read datasets by name, from the package or from a folder with the same path
         as the data home here.
     data_home : path-like, optional
-        Folder of the data sets, see `skml_kalda.datasets.get_data_home`.
+        Folder of the datasets, see `skml_kalda.datasets.get_data_home`.
     fresh : bool, default=False
         Whether to delete the results in the output folder first.
     progress : callable, optional
-        Takes the cells to run, and returns an object that is told of each row.
+        Takes the cells to run, and returns a context manager whose value is called with each row.
 
     Returns
     -------
@@ -79,37 +96,46 @@ def run(
     >>> [row["classifier"] for row in results.ok]
     ['1-NN', 'MLkNN', '1-NN', 'MLkNN']
     """
-    plan = plan if isinstance(plan, Plan) else read_plan(Path(plan))
-    _check_where(plan, jobs, dask)
+    plan = (plan if isinstance(plan, Plan) else read_plan(Path(plan))).with_methods()
+    if jobs < 1:
+        raise ValueError(f"jobs must be at least 1, not {jobs}")
+    if plan.timeout and (dask is not None or not hasattr(signal, "SIGALRM")):
+        raise ValueError(
+            f"a timeout (of {plan.timeout:g} seconds) needs signals, which neither Windows nor the "
+            "workers of a Dask cluster have: run with timeout 0 there"
+        )
     folder = Path(output) if output is not None else default_output(plan)
     # A file that cannot be read ends the run before anything is written.
-    cards = own_cards(plan)
-    with connected(dask) as client, Journal(folder, fresh=fresh) as journal:
+    data = describe_user_data(plan)
+    connected = nullcontext() if dask is None else _connected(dask)
+    with connected as client, Journal(folder, fresh=fresh) as journal:
         sources = {name: find_source(name, data_home, plan.data) for name in plan.datasets}
-        journal.start(plan, environment(), cards)
+        header = {"plan": asdict(plan), "environment": environment(), "data": data}
+        journal.write(header)
         for name in (name for name, source in sources.items() if source is None):
             journal.write(skip_row(name, command_of(plan)))
         cells = _pending(read_results(folder), sources)
         measured = _measured(_groups(cells, sources), client, jobs, plan.timeout)
-        with closing(measured) as rows, (progress or _silent)(cells) as shown:
+        shown = nullcontext(lambda _: None) if progress is None else progress(cells)
+        with closing(measured) as rows, shown as advance:
             for row in rows:
                 journal.write(row)
-                shown.advance(row)
+                advance(row)
     return read_results(folder)
 
 
-def _check_where(plan: Plan, jobs: int, dask: str | None) -> None:
-    if jobs < 1:
-        raise ValueError(f"jobs must be at least 1, not {jobs}")
-    if dask is not None and plan.timeout:
-        raise ValueError(
-            f"a timeout (of {plan.timeout:g} seconds) is for runs on this machine: a Dask cluster "
-            "cannot end a cell; run with timeout 0 there"
-        )
-
-
-def _silent(cells: Sequence[Cell]) -> Progress:
-    return Silent()
+def environment() -> dict[str, str]:
+    """Return versions, system and time; nothing that identifies the machine or its user."""
+    return {
+        "started": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        "skml_kalda": __version__,
+        "python": platform.python_version(),
+        **{name: metadata.version(name) for name in ("numpy", "scipy", "scikit-learn")},
+        **providers(),
+        "system": platform.system(),
+        "processor": platform.machine(),
+        "cores": str(cpu_count()),
+    }
 
 
 def _pending(results: Results, sources: Mapping[str, Source | None]) -> list[Cell]:
@@ -127,11 +153,116 @@ def _groups(cells: Sequence[Cell], sources: Mapping[str, Source | None]) -> list
 
 
 def _measured(
-    groups: Sequence[Group], client: Any, jobs: int, timeout: float
+    groups: list[Group], client: Any, jobs: int, timeout: float
 ) -> Generator[Row, None, None]:
     if client is not None:
-        yield from measured_on(client, groups)
-    elif timeout or min(jobs, len(groups)) > 1:
-        yield from measured_by_workers(groups, jobs, timeout)
+        yield from _on_dask(groups, client)
+    elif min(jobs, len(groups)) > 1:
+        yield from _in_processes(groups, jobs, timeout)
     else:
-        yield from (measure(cell, source) for cells, source in groups for cell in cells)
+        yield from (measure(cell, source, timeout) for cells, source in groups for cell in cells)
+
+
+def _in_processes(groups: list[Group], jobs: int, timeout: float) -> Iterator[Row]:
+    """Yield the rows of groups of cells as processes have measured them.
+
+    When a process dies, joblib ends the others and does not say what it was doing. At most the
+    first `jobs` of the unfinished groups were in work: each of their cells is measured alone.
+    """
+    left = dict(enumerate(groups))
+    while left:
+        tasks = (delayed(_numbered)(number, *left[number], timeout) for number in list(left))
+        # No batches, and no task ahead of its turn: those in work are the first ones.
+        options = {"batch_size": 1, "pre_dispatch": "n_jobs", "idle_worker_timeout": _PATIENCE}
+        parallel = Parallel(jobs, "loky", "generator_unordered", **options)
+        try:
+            for number, rows in parallel(tasks):
+                del left[number]
+                yield from rows
+        except TerminatedWorkerError:
+            for cells, source in [left.pop(number) for number in list(left)[:jobs]]:
+                for cell in cells:
+                    yield from _measured_alone(cell, source, timeout)
+
+
+def _numbered(number: int, cells: Sequence[Cell], source: Source, timeout: float) -> Any:
+    # Ctrl-C reaches the workers too. They end silently; the parent reports it.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    return number, [measure(cell, source, timeout) for cell in cells]
+
+
+def _measured_alone(cell: Cell, source: Source, timeout: float) -> list[Row]:
+    """Measure a cell in a process of its own, which may die."""
+    try:
+        # With one job joblib would start no process.
+        ((_, rows),) = Parallel(2, "loky")([delayed(_numbered)(0, [cell], source, timeout)])
+    except TerminatedWorkerError as error:
+        codes = str(error).partition("exit codes of the workers are ")[2].partition("\n")[0]
+        text = f"the worker process died: {codes} (out of memory, if it was killed)"
+        return [failed_row(cell, source, "died", text)]
+    return list(rows)
+
+
+@contextmanager
+def _connected(address: str) -> Iterator[Any]:
+    """Connect to a Dask scheduler, and check that its workers have this package."""
+    try:
+        from distributed import Client
+
+        client = Client(address, timeout="10s", set_as_default=False)
+    except ImportError as error:
+        raise ImportError(
+            f'dask={address!r} needs distributed ({error}): pip install "skml-kalda[dask]" (in a '
+            'checkout: pip install ".[bench,dask]")'
+        ) from error
+    except (OSError, ValueError) as error:
+        raise ConnectionError(
+            f"no Dask scheduler answers at {address!r}: is it running, and is this the address "
+            f"that it printed? ({error})"
+        ) from error
+    with client:
+        versions = set(client.run(_version).values())
+        if versions != {__version__}:
+            raise ImportError(
+                f"the Dask workers at {address!r} need skml_kalda {__version__}, as here; found: "
+                f"{', '.join(sorted(versions)) or 'no workers'}"
+            )
+        yield client
+
+
+def _version() -> str:
+    return __version__
+
+
+def _on_dask(groups: list[Group], client: Any) -> Iterator[Row]:
+    """Yield the rows of groups of cells as a cluster has measured them.
+
+    Not by the Dask backend of joblib, which waits forever for a task that kills its workers.
+    Workers receive cells and names, never data.
+    """
+    from distributed import as_completed
+
+    # A worker has another current folder, so it needs an absolute path. Closing the client, as
+    # Ctrl-C does, cancels what is left.
+    groups = [(cells, replace(source, home=source.home.absolute())) for cells, source in groups]
+    futures = {client.submit(_measured_there, *group, pure=False): group for group in groups}
+    for future in as_completed(futures, loop=client.loop):
+        cells, source = futures[future]
+        if future.status == "finished":
+            yield from future.result()
+        elif future.status == "error":
+            # A worker lacks the file, or was killed several times: the other cells go on.
+            error = str(future.exception())
+            yield from (failed_row(cell, source, "error", error) for cell in cells)
+        else:
+            raise ConnectionResetError("the Dask cluster went away")
+
+
+def _measured_there(cells: Sequence[Cell], source: Source) -> list[Row]:
+    with _ONE_AT_A_TIME:
+        if not source.is_the_same_here():
+            raise FileNotFoundError(
+                f"the worker does not have this file of {source.name} in {source.home}: workers "
+                "read datasets by name, so put the same files into that folder on every machine"
+            )
+        return [measure(cell, source) for cell in cells]

@@ -1,7 +1,7 @@
-"""Tuning: a cross-validation inside the training rows chooses parameters and k.
+"""Tuning: a cross-validation inside the training samples chooses parameters and k.
 
 A score may be that of the predicted labels, that of their ranking, or the best F1 that one
-threshold for all labels reaches on the held-out rows ("macro_f1_tuned").
+threshold for all labels reaches on the held-out samples ("macro_f1_tuned").
 """
 
 from __future__ import annotations
@@ -11,35 +11,26 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.model_selection import ParameterGrid
 
-from skml_kalda._core.messages import check_name
 from skml_kalda._core.neighbors import neighbor_counts
 from skml_kalda._core.scores.thresholds import Average, best_thresholds
-from skml_kalda.bench import settings
-from skml_kalda.bench.cells import Cell
 from skml_kalda.bench.methods import classifies, make_estimator
-from skml_kalda.bench.running.failures import FAILURES, described
-from skml_kalda.bench.running.folds import splits, standardized
-from skml_kalda.bench.running.predicting import LabelClassifier
-from skml_kalda.bench.running.reducing import reducer_of
-from skml_kalda.bench.scores import MAIN, SCORES, quick_score
-from skml_kalda.datasets.manifest import read_manifest
-
-# Scores at the best threshold, and the average of their F1.
-_TUNED: Mapping[str, Average] = {"macro_f1_tuned": "macro", "micro_f1_tuned": "micro"}
-_OF_RANKING = tuple(name for name, score in SCORES.items() if score.needs_probabilities)
-_ALLOWED = {
-    "folds": settings.whole(2),
-    "grid": settings.GRID,
-    "neighbors": settings.wholes(1),
-    "score": settings.TEXT_OR_NAMES,
-}
+from skml_kalda.bench.plan import TUNED, Cell
+from skml_kalda.bench.running.fitting import (
+    FAILURES,
+    LabelClassifier,
+    describe_failure,
+    reducer_of,
+    splits,
+    standardized,
+)
+from skml_kalda.bench.scores import SCORES
 
 
 @dataclass(frozen=True)
@@ -64,38 +55,6 @@ class Choice:
             "inner_score": self.score,
             "tune_seconds": round(self.seconds, 6),
         }
-
-
-def tuning_of(tune: Mapping[str, Any], method: str) -> Mapping[str, Any]:
-    """Return the part of a plan's tuning for one method; without a grid it chooses only k."""
-    return {**tune, "grid": tune["grid"].get(method, {})} if tune else {}
-
-
-def tuned_by(tune: Mapping[str, Any]) -> list[str]:
-    """Return the scores whose mean a tuning maximises."""
-    return [tune["score"]] if isinstance(tune["score"], str) else list(tune["score"])
-
-
-def check_tuning(
-    tune: Mapping[str, Any], parameters: Mapping[str, Mapping[str, Any]], datasets: Sequence[str]
-) -> None:
-    """Raise a ValueError for what cannot be tuned, before any work is done."""
-    for name in tune:
-        check_name("setting of a tuning", name, _ALLOWED)
-    for name, allowed in _ALLOWED.items():
-        if name not in tune:
-            raise ValueError(f"the tuning of the plan has no {name}")
-        allowed.check(f"tune.{name}", tune[name])
-    for name in tuned_by(tune):
-        check_name("score to tune by", name, [*MAIN, *_TUNED, *_OF_RANKING])
-    if not tune["neighbors"]:
-        raise ValueError("tune.neighbors is empty: name the numbers of neighbours to choose from")
-    for method, grid in tune["grid"].items():
-        for setting in ParameterGrid(grid):
-            make_estimator(method, {**parameters.get(method, {}), **setting}, 1, 0)
-    for name in datasets:
-        if read_manifest(name).task != "multilabel":
-            raise ValueError(f"tuning is for sets with several labels per row, not for {name}")
 
 
 def choose(cell: Cell, X: Any, y: Any) -> Choice:
@@ -127,14 +86,15 @@ def _scores(
     A, B = standardized(X[train], X[test]) if cell.standardize else (X[train], X[test])
     by_itself = classifies(cell.method, cell.parameters)
     predicted, columns = (_by_itself, 1) if by_itself else (_votes, len(cell.tune["neighbors"]))
+    tuned_by = cell.tune["score"]
+    names = [tuned_by] if isinstance(tuned_by, str) else tuned_by
     scores: list[list[float]] = []
     for setting in settings:
         try:
             found = predicted(cell, setting, A, B, y[train])
-            names = tuned_by(cell.tune)
-            scores.append([fmean(_score(n, y[test], *each) for n in names) for each in found])
+            scores.append([fmean(_score(name, y[test], *each) for name in names) for each in found])
         except FAILURES as error:
-            warnings.warn(f"{setting} failed: {described(error).strip()}", stacklevel=2)
+            warnings.warn(f"{setting} failed: {describe_failure(error)}", stacklevel=2)
             scores.append([np.nan] * columns)
     return np.array(scores)
 
@@ -162,11 +122,10 @@ def _by_itself(
 
 
 def _score(name: str, y: Any, predicted: Any, scores: Any) -> float:
-    if name in _OF_RANKING:
-        score = SCORES[name]
+    score = SCORES[name]
+    if score.needs_probabilities:
         return float(score.function(y, scores)) * (-1 if score.lower_is_better else 1)
-    if name not in _TUNED:
-        return quick_score(name, y, predicted)
-    average = _TUNED[name]
-    thresholds = best_thresholds(scores, sparse.csr_array(y), average=average)
-    return quick_score(f"{average}_f1", y, scores >= thresholds)
+    if name in TUNED:
+        average = cast(Average, TUNED[name])
+        predicted = scores >= best_thresholds(scores, sparse.csr_array(y), average=average)
+    return float(score.function(y, predicted))

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from skml_kalda.bench import read_results, report, run
+from skml_kalda.bench import read_results
 from skml_kalda.bench.cli import main
-from skml_kalda.bench.plan import Plan, read_plan
+from skml_kalda.bench.plan import Plan
 from skml_kalda.bench.running.runner import default_output
 
 
@@ -16,37 +16,25 @@ from skml_kalda.bench.running.runner import default_output
     ("line", "message"),
     [
         ('folds = "5"', "folds must be a whole number of at least 2, not '5'"),
-        ("folds = 2.5", "folds must be a whole number of at least 2, not 2.5"),
-        ("repeats = true", "repeats must be a whole number of at least 1, not True"),
         ("seed = -1", "seed must be a whole number from 0 to 2147483647, not -1"),
-        ("seed = 4294967296", "seed must be a whole number from 0 to 2147483647"),
         ("seed = 1979-05-27", "seed must be a whole number from 0 to 2147483647"),
         ('standardize = "yes"', "standardize must be true or false, not 'yes'"),
-        ("standardize = 1", "standardize must be true or false, not 1"),
-        ("stratified = 1", "stratified must be true or false, not 1"),
         ('datasets = "emotions"', "datasets must be a list of different names, at least one"),
-        ("datasets = []", "datasets must be a list of different names, at least one, not []"),
         ("datasets = [3]", "datasets must be a list of different names, at least one, not [3]"),
         ('methods = ["PCA", "PCA"]', "methods must be a list of different names"),
-        ('methods = [["PCA"]]', "methods must be a list of different names"),
         ('classifiers = ["MLkNN", "10-MLkNN"]', "classifiers must be a list of different names"),
         ("dimensions = 3", "dimensions must be a list of different whole numbers of at least 1"),
-        ("dimensions = [1.5]", "dimensions must be a list of different whole numbers"),
         ("title = 3", "title must be a text, not 3"),
         ('name = " "', "name must be a text, not ' '"),
         ("about = ['a']", "about must be a text, not ['a']"),
-        ("kind = 1", "kind must be a text, not 1"),
         ('kind = "score"', "did you mean 'scores'?"),
         ("classes = -1", "classes must be a whole number of at least 0, not -1"),
-        ("parameters = 3", "parameters must be a table with a table of parameters"),
         ("parameters.PCA = 3", "parameters must be a table with a table of parameters"),
         ("parameters.kalda.tol = 1", "'kalda' is not a known method; did you mean 'kaLDA'?"),
         ("parameters.PCA.estimator = 3", "'3' is not a known method"),
         ('max_rows.emotions = "all"', "max_rows must be a table with a whole number"),
-        ("max_rows.emotion = 3", "did you mean 'emotions'?"),
         ("tune = []", "tune must be a table, not []"),
         ("timeout = '1 h'", "timeout must be a number of seconds, 0 for no limit, not '1 h'"),
-        ("timeout = inf", "timeout must be a number of seconds, 0 for no limit, not inf"),
         ("timeout = true", "timeout must be a number of seconds, 0 for no limit, not True"),
         ("folds = ", "is not a TOML file"),
     ],
@@ -56,21 +44,9 @@ def test_a_wrong_setting_is_named_with_what_is_allowed(line, message, tmp_path, 
     path.write_text(line + "\n")
     assert main(["run", str(path), "--output", str(tmp_path / "out")]) == 2
     (shown,) = capsys.readouterr().err.splitlines()
-    assert shown.startswith(f"error: {path}")
+    assert shown.startswith("error: ")
     assert message in shown
     assert not (tmp_path / "out").exists()
-
-
-def test_a_file_that_is_no_text_is_no_plan(tmp_path):
-    path = tmp_path / "latin.toml"
-    path.write_bytes('title = "café"'.encode("latin-1"))
-    with pytest.raises(ValueError, match=r"latin\.toml is not a TOML file: 'utf-8' codec"):
-        read_plan(path)
-
-
-def test_text_that_no_file_can_hold_is_refused():
-    with pytest.raises(ValueError, match=r"title must be a text, not '\\udce9'"):
-        Plan("a", "\udce9")
 
 
 def test_lists_are_as_good_as_tuples():
@@ -88,21 +64,6 @@ def test_a_name_is_never_a_path(name):
     assert default_output(plan).parent == Path("bench-results")
     assert re.fullmatch(r"[\w.-]*[\w-][\w.-]*", plan.slug), "the files of figures begin with it"
     assert len(plan.slug) <= 100
-
-
-@pytest.mark.parametrize("name", ["../../outside", "x" * 300])
-def test_a_report_stays_in_its_folder_whatever_the_plan_is_called(
-    name, tiny_plan, tmp_path, monkeypatch
-):
-    home = tmp_path / "deep" / "home"
-    home.mkdir(parents=True)
-    monkeypatch.chdir(home)
-    results = run(tiny_plan.changed(name=name, methods=("none",)))
-    report(results)
-    files = {path.relative_to(home) for path in tmp_path.rglob("*") if path.is_file()}
-    assert {len(path.parts) for path in files} == {3, 4}, "bench-results/NAME/[figures/]file"
-    assert {path.parts[0] for path in files} == {"bench-results"}
-    assert len({path.parts[1] for path in files}) == 1
 
 
 def test_names_of_plans_that_differ_have_folders_that_differ():

@@ -2,9 +2,7 @@
 
 import json
 import shlex
-import shutil
 import sys
-import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -17,13 +15,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import KFold
 from sklearn.preprocessing import StandardScaler
 
-from skml_kalda import __version__
-from skml_kalda.bench import read_results, run
-from skml_kalda.bench.cli import _with_command, main
-from skml_kalda.bench.command import command_of
+from skml_kalda.bench import figure, read_results, report, run, table
+from skml_kalda.bench.cli import main
 from skml_kalda.bench.methods import make_estimator
-from skml_kalda.bench.own_data import describe_files, own_plan
-from skml_kalda.bench.plan import Plan, read_plan
+from skml_kalda.bench.plan import Plan, command_of, describe_files, plan_of_files, read_plan
 from skml_kalda.bench.running import runner
 from skml_kalda.cli import main as command
 
@@ -60,6 +55,7 @@ def here(tmp_path, monkeypatch):
     frame[[f"label_{i}" for i in range(4)]] = Y
     frame.to_csv(tmp_path / "mine.csv", index=False)
     (tmp_path / "own_methods.py").write_text(OWN)
+    (tmp_path / "failing.py").write_text("1 / 0")
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     yield tmp_path
@@ -67,7 +63,8 @@ def here(tmp_path, monkeypatch):
 
 
 def bench(*arguments):
-    return command(["bench", *arguments, "--jobs", "1", "--folds", "2"])
+    folds = () if "--folds" in arguments else ("--folds", "2")
+    return command(["bench", *arguments, "--jobs", "1", *folds])
 
 
 OPTIONS = ["--data", "mine.csv", "--labels", "label_*"]
@@ -98,7 +95,7 @@ def test_the_command_compares_methods_on_a_table(here, capsys):
 
 
 def test_scores_on_a_table_are_those_of_a_plain_loop(here):
-    plan = own_plan(describe_files(["mine.csv"], -4)).changed(
+    plan = plan_of_files(describe_files(["mine.csv"], -4)).changed(
         methods=("LogisticRegression",), folds=3, thresholds=0
     )
     rows = run(plan, here / "out").ok
@@ -138,38 +135,6 @@ def test_a_changed_file_or_other_labels_are_measured_again(here):
 
 
 @pytest.mark.usefixtures("no_report")
-def test_runs_of_different_files_have_folders_of_their_own(here):
-    (here / "deep").mkdir()
-    shutil.copy("mine.csv", "quick.csv")
-    shutil.copy("mine.csv", "deep/mine.csv")
-    pd.read_csv("mine.csv").to_csv("mine.tsv", index=False, sep="\t")
-    files = ["mine.csv", "mine.tsv", "quick.csv", "deep/mine.csv"]
-    for file in files:
-        assert bench("--data", file, "--labels", "label_*", "--methods", "none") == 0
-    runs = [read_results(path) for path in Path("bench-results").iterdir()]
-    assert sorted(run.plan.data[run.plan.datasets[0]]["file"] for run in runs) == sorted(files)
-    assert [len(run.ok) for run in runs] == [2, 2, 2, 2]
-    for each in runs:
-        assert f"--data {each.plan.data[each.plan.datasets[0]]['file']}" in command_of(each.plan)
-    # The same file in another spelling continues its run.
-    assert bench("--data", "./mine.csv", "--labels", "label_*", "--methods", "none") == 0
-    assert Path("bench-results/mine.csv/results.jsonl").read_text().count('"status": "ok"') == 2
-
-
-@pytest.mark.usefixtures("no_report")
-def test_a_plan_on_a_file_has_its_own_folder_and_its_command_names_the_file(here):
-    arguments = ["--classifiers", "1-NN", "--methods", "none"]
-    assert bench("run", "quick", *OPTIONS, *arguments) == 0
-    assert bench("run", "quick", *arguments, "--datasets", "emotions") == 0
-    folders = {path.name: read_results(path) for path in Path("bench-results").iterdir()}
-    assert sorted(folders) == ["quick", "quick-mine.csv"]
-    again = command_of(folders["quick-mine.csv"].plan)
-    assert " run quick --data mine.csv --labels 'label_*' --methods none" in again
-    assert "--datasets" not in again
-    assert "--data " not in command_of(folders["quick"].plan)
-
-
-@pytest.mark.usefixtures("no_report")
 @pytest.mark.parametrize("plan", [[], ["run", "quick"]])
 def test_files_and_data_sets_of_the_package_run_together_and_again(here, plan):
     arguments = ["--methods", "LogisticRegression", "--thresholds", "0", "--output", "out"]
@@ -190,10 +155,10 @@ def test_an_interrupted_run_of_a_changed_file_keeps_no_rows_of_the_old_one(here,
     frame.assign(x0=-frame["x0"]).to_csv("mine.csv", index=False)
     measured = runner.measure
 
-    def interrupted(cell, source):
+    def interrupted(cell, *others):
         if cell.method == "kaLDA":
             raise KeyboardInterrupt
-        return measured(cell, source)
+        return measured(cell, *others)
 
     monkeypatch.setattr(runner, "measure", interrupted)
     assert bench(*arguments) == 130
@@ -224,12 +189,15 @@ def test_a_plan_may_name_files_beside_it(here, monkeypatch):
         (["--data", "mine.csv", "--labels", "lable_*"], "mine.csv: no column matches 'lable_*'"),
         (["--labels", "3"], "--labels and --ignore are for a file"),
         (["--data", "mine.csv", "a/mine.csv", "--labels", "3"], "two files have the same name"),
+        (["--data", "mine.csv", "--labels", "z"], "is called 'z'"),
+        ([*OPTIONS, "--folds", "61"], "60 rows, and at most 60 of a class, are too few for 61"),
         ([*OPTIONS, "--output", "mine.csv"], "mine.csv is a file: choose another folder"),
         ([*OPTIONS, "--methods", "no_such:Thing"], "No module named 'no_such'"),
         ([*OPTIONS, "--methods", "own_methods:Thing"], "has no attribute 'Thing'"),
         ([*OPTIONS, "--methods", "own_methods:number"], "'own_methods:number' is no estimator"),
         ([*OPTIONS, "--methods", "own_methods:NeedsMore"], "cannot be made without arguments"),
-        ([*OPTIONS, "--methods", "OPLS{ridge: 1}"], "parameters must be JSON"),
+        ([*OPTIONS, "--methods", "failing:Thing"], "ZeroDivisionError: division by zero"),
+        ([*OPTIONS, "--methods", 'OPLS{"ridge": 1'], "parameters must be JSON, as in 'OPLS{"),
         ([*OPTIONS, "--methods", 'OPLS{"rigde": 1}'], "Invalid parameter 'rigde'"),
         ([*OPTIONS, "--methods", 'OPLS{"ridge": -1}'], "'ridge' parameter of OPLS must be"),
         ([*OPTIONS, "--methods", 'KernelOPLS{"reducer__ridge": -1}'], "parameter of OPLS must be"),
@@ -244,82 +212,12 @@ def test_what_is_wrong_is_one_error_before_anything_is_written(here, arguments, 
     assert not Path("bench-results").exists()
 
 
-def test_fewer_rows_than_folds_are_one_error(here, capsys):
-    assert main([*OPTIONS, "--folds", "61"]) == 2
-    told = "error: mine.csv: 60 rows are too few for 61 folds: add rows, or lower --folds\n"
-    assert capsys.readouterr().err == told
-    assert not Path("bench-results").exists()
-
-
-@pytest.mark.parametrize(
-    ("rows", "arguments", "told"),
-    [
-        (12, [], "12 rows are too few: 5 folds with 3 inner folds for thresholds leave 6 for "
-            "training, and MLkNN needs 10: add rows (at least 19 in all), or pass --k 6"),
-        (16, [], "leave 8 for training, and MLkNN needs 10: add rows (at least 19 in all), "
-            "or pass --k 8, or pass --thresholds 0"),
-        (12, ["--thresholds", "0"], "12 rows are too few: 5 folds leave 9 for training, and "
-            "MLkNN needs 10: add rows (at least 13 in all), or pass --k 9"),
-        (5, ["--folds", "2", "--methods", "LogisticRegression"], "5 rows are too few: 2 folds "
-            "with 3 inner folds for thresholds leave 0 for training, and methods need 2: "
-            "add rows (at least 6 in all), or pass --thresholds 0"),
-    ],
-)  # fmt: skip
-def test_too_few_rows_to_train_are_one_error(here, capsys, rows, arguments, told):
-    pd.read_csv("mine.csv").head(rows).to_csv("mine.csv", index=False)
-    assert main([*OPTIONS, *arguments]) == 2
-    shown = capsys.readouterr().err
-    assert shown.startswith("error: mine.csv: ")
-    assert shown.endswith(f"{told}\n")
-    assert shown.count("\n") == 1
-    assert not Path("bench-results").exists()
-    plan = own_plan(describe_files(["mine.csv"], "label_*")).changed(folds=5)
-    with pytest.raises(ValueError, match="rows are too few"):
-        run(plan, here / "out")
-    assert not Path("out").exists()
-
-
-@pytest.mark.usefixtures("no_report")
-def test_the_fewest_rows_and_the_k_that_the_error_names_are_enough(here):
-    whole = pd.read_csv("mine.csv")
-    run_default = [*OPTIONS, "--methods", "none", "LogisticRegression", "--jobs", "1"]
-    for rows, arguments in ((19, []), (12, ["--k", "6"]), (16, ["--thresholds", "0"])):
-        whole.head(rows).to_csv("mine.csv", index=False)
-        assert main([*run_default, *arguments]) == 0
-
-
-def test_classes_with_fewer_rows_than_folds_are_one_error(here, capsys):
-    frame = pd.read_csv("mine.csv").filter(like="x")
-    frame.assign(kind=[f"kind {i % 20}" for i in range(60)]).to_csv("mine.csv", index=False)
-    assert main(["--data", "mine.csv", "--labels", "kind"]) == 2
-    told = "error: mine.csv: no class has more than 3 of the 60 rows, too few for 5 folds: "
-    assert capsys.readouterr().err.startswith(told)
-
-
-def test_a_label_that_never_varies_is_told_and_runs(here, capsys):
-    frame = pd.read_csv("mine.csv").head(30).assign(label_1=0)
-    frame["label_0"] = (frame.index < 3).astype(int)
-    frame.to_csv("mine.csv", index=False)
-    # In the first fold no training row has label_0: nothing is left to tell apart.
-    options = [
-        "--data",
-        "mine.csv",
-        "--labels",
-        "label_0,label_1",
-        "--no-stratified",
-        "--jobs",
-        "1",
-    ]
-    assert main([*options, "--methods", "PCA", "--folds", "10"]) == 0
-    assert "label 'label_1' is 0 in all rows" in capsys.readouterr().out
-
-
 def test_methods_of_the_user_by_module_and_name(here):
     methods = (
         "own_methods:Mine", "own_methods:ready", "own_methods:classifier", 'OPLS{"ridge": 1}',
         "sklearn.tree:DecisionTreeClassifier",
     )  # fmt: skip
-    plan = own_plan(describe_files(["mine.csv"], "label_*")).changed(methods=methods, folds=2)
+    plan = plan_of_files(describe_files(["mine.csv"], "label_*")).changed(methods=methods, folds=2)
     results = run(plan, here / "out")
     assert results.failed == []
     found = {row["method"]: (row["classifier"], row["n_components"]) for row in results.ok}
@@ -334,63 +232,77 @@ def test_methods_of_the_user_by_module_and_name(here):
     assert "'OPLS{\"ridge\": 1}'" in command_of(plan)
 
 
-@pytest.mark.usefixtures("no_report")
-def test_failures_are_told_once_with_their_number(here, capsys):
-    assert bench(*OPTIONS, "--methods", 'PCA{"n_components": 99}', "none") == 1
-    shown = capsys.readouterr().out
-    assert shown.count("failed: mine.csv, PCA") == 1
-    assert "2 × mine.csv, PCA" in shown
+TRAP = """
+from pathlib import Path
+from sklearn.decomposition import PCA
+
+Path("imported").write_text("this module ran")
 
 
-def test_options_may_come_before_the_command():
-    assert _with_command(["--jobs", "2", "run", "quick", "--k", "3"]) == [
-        "run", "quick", "--jobs", "2", "--k", "3",
-    ]  # fmt: skip
-    assert _with_command(["--output", "run"]) == ["run", "--output", "run"]
-    assert _with_command(["report", "a", "b"]) == ["report", "a", "b"]
-    assert _with_command([]) == ["run"]
+class Thing(PCA):
+    def __init__(self, n_components=None):
+        Path("made").write_text("an estimator was made")
+        super().__init__(n_components)
 
 
-def test_one_command_for_bench_and_data(capsys):
-    scripts = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())
-    assert scripts["project"]["scripts"] == {"skml-kalda": "skml_kalda.cli:main"}
-    for words in (["--version"], ["bench", "--version"], ["data", "--version"]):
-        assert command(words) == 0
-        assert capsys.readouterr().out == f"skml-kalda {__version__}\n"
-    assert command(["data", "list", "--data-home", "nowhere"]) == 0
-    shown = capsys.readouterr().out
-    assert "absent: put barcelona.arff into the data home" in shown
-    assert "run python -m skml_kalda.datasets fetch bibtex" in shown
-    assert command(["bench", "list"]) == 0
-    assert "LogisticRegression" in capsys.readouterr().out
-    assert command([]) == 0
-    assert command(["bnech"]) == 2
-    assert main(["list"]) == 0
+class Sorts(Thing):
+    def predict(self, X):
+        return X
+"""
+NAMES = ["trap:Thing", 'trap:Thing{"n_components": 2}', "ours"]
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("import no_such_module", "No module named 'no_such_module'"),
-        ("def broken(:", "SyntaxError: invalid syntax"),
-        ("1 / 0", "ZeroDivisionError: division by zero"),
-    ],
-)
-def test_a_module_that_fails_to_import_is_one_error(here, capsys, text, message):
-    (here / "failing.py").write_text(text)
-    assert bench(*OPTIONS, "--methods", "failing:Thing") == 2
-    shown = capsys.readouterr().err
-    assert shown.startswith("error: method 'failing:Thing' cannot be imported: ")
-    assert message in shown
-    assert "Traceback" not in shown
+@pytest.fixture
+def theirs(tmp_path, monkeypatch):
+    """Results of someone else, in a folder with a module that they name."""
+    home = tmp_path / "theirs"
+    home.mkdir()
+    monkeypatch.chdir(home)
+    monkeypatch.syspath_prepend(str(home))
+    plan = Plan("a", "A", datasets=("emotions",), methods=("PCA",), folds=2)
+    text = (run(plan, "out").folder / "results.jsonl").read_text()
+    header, *rows = map(json.loads, text.splitlines())
+    parameters = {"ours": {"estimator": "trap:Thing"}}
+    grid = {"folds": 2, "score": "macro_f1", "neighbors": [1], "grid": {"trap:Thing": {"tol": [1]}}}
+    header["plan"] |= {"methods": ["PCA", *NAMES], "parameters": parameters}
+    tuned = {**header, "plan": {**header["plan"], "classifiers": ["k-NN"], "tune": grid}}
+    named = [{**row, "method": name} for name in NAMES for row in rows]
+    for name in NAMES[2:]:
+        named = [
+            r | {"parameters": parameters["ours"]} if r["method"] == name else r for r in named
+        ]
+    lines = [tuned, header, *rows, *named]
+    Path("out/results.jsonl").write_text("".join(json.dumps(each) + "\n" for each in lines))
+    (home / "trap.py").write_text(TRAP)
+    yield home
+    sys.modules.pop("trap", None)
 
 
-def test_parameters_without_their_last_brace_are_no_name(here, capsys):
-    assert bench(*OPTIONS, "--methods", 'OPLS{"ridge": 1') == 2
-    assert "parameters must be JSON, as in 'OPLS{\"ridge\": 1}'" in capsys.readouterr().err
+def test_reading_results_imports_and_makes_nothing_that_they_name(theirs, capsys):
+    assert main(["list", "."]) == 0
+    assert "out: " in capsys.readouterr().out
+    assert main(["report", "out"]) == 0
+    assert main(["compare", "out", "out"]) == 0
+    results = read_results("out")
+    assert {row["method"] for row in results.ok} >= {"PCA", "trap:Thing", "ours"}
+    table(results)
+    figure(results)
+    report(results)
+    assert {path.name for path in theirs.iterdir()}.isdisjoint({"imported", "made"})
+    assert "trap" not in sys.modules
+    # The user may name the same method.
+    plan = Plan("b", "B", datasets=("emotions",), methods=("trap:Thing",), folds=2)
+    assert len(run(plan, "new").ok) == 2
+    assert (theirs / "imported").exists()
 
 
-def test_a_pattern_matches_and_a_name_is_called(here, capsys):
-    for labels, message in (("lable_*", "no column matches 'lable_*'"), ("z", "is called 'z'")):
-        assert bench("--data", "mine.csv", "--labels", labels) == 2
-        assert message in capsys.readouterr().err
+def test_results_of_a_method_that_is_gone_are_shown_under_its_name(tmp_path):
+    plan = Plan("a", "A", datasets=("emotions",), methods=("PCA",), folds=2)
+    path = run(plan, tmp_path).folder / "results.jsonl"
+    path.write_text(path.read_text().replace('"PCA"', '"GoneCV"'))
+    results = read_results(tmp_path)
+    assert (len(results.ok), results.missing) == (2, 0)
+    assert table(results)["method"].tolist() == ["GoneCV"]
+    assert "GoneCV" in report(results).read_text("utf-8")
+    with pytest.raises(ValueError, match="'GoneCV' is not a known method"):
+        run(results.plan, tmp_path)

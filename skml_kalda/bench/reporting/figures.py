@@ -1,0 +1,364 @@
+"""Figures, drawn from results only."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import matplotlib as mpl
+import numpy as np
+from scipy.linalg import orthogonal_procrustes
+
+from skml_kalda._core.messages import check_name
+from skml_kalda.bench.methods import ITSELF, label
+from skml_kalda.bench.reporting.ranks import rank_methods
+from skml_kalda.bench.reporting.tables import (
+    classifiers_in,
+    fold_means,
+    scores_in,
+    size_of,
+    split_means,
+    table,
+    time_ratios,
+    with_candidates,
+)
+from skml_kalda.bench.running.results import Results
+from skml_kalda.bench.scores import MAIN, SCORES, Score
+from skml_kalda.inspection.wedges import OTHERS, PALETTE, draw_wedges
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_COLORS = ("#2f7ed8", "#e0701a", "#2a9d6a", "#a05fc0", "#c9425a", "#8a7a2b")
+_MARKERS = ("o", "s", "^", "D", "v", "P")
+# Placeholders for the colours of the page's text and of its background: see `svg`.
+INK, PAPER = "#123456", "#fedcba"
+_STYLE: Any = {
+    "svg.fonttype": "none",
+    # Names are shown as they are: a dollar sign does not begin a formula.
+    "text.parse_math": False,
+    # Figures are measured in the first, and the others are about as wide.
+    "font.sans-serif": ["DejaVu Sans", "Verdana"],
+    "font.size": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.titlesize": 10,
+    "axes.facecolor": "none",
+    **dict.fromkeys(
+        ("text.color", "axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color"), INK
+    ),
+    "grid.color": INK,
+    "grid.alpha": 0.15,
+    "legend.frameon": False,
+}
+_POINT_AREA = 62.0
+
+
+def figure_names(results: Results) -> list[str]:
+    """Return the names of the figures that the results can show."""
+    if not results.ok:
+        return []
+    if results.plan.kind != "scores":
+        return [results.plan.kind]
+    if results.plan.dimensions:
+        return ["dimension"]
+    if results.plan.repeats > 1 and len(results.plan.datasets) == len(results.plan.methods) == 1:
+        return ["spread"]
+    rankable = rank_methods(fold_means(results, "accuracy", classifiers_in(results)[0]))
+    names = ["scores", "ranks"] if rankable else ["scores"]
+    return [*names, "cost"] if time_ratios(results).shape[1] > 1 else names
+
+
+def figure(results: Results, name: str | None = None, *, score: str = "accuracy") -> Figure:
+    """Draw a figure of a run.
+
+    Parameters
+    ----------
+    results : Results
+        From `run` or `read_results`.
+    name : str, optional
+        "scores", "ranks", "cost", "spread", "dimension", "convergence", "projection" or
+        "gallery", if the results can show it; by default the first that they can show.
+    score : str, default="accuracy"
+        The score of "scores", "ranks", "cost" and "dimension".
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The figure.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from skml_kalda.bench import figure, run
+    >>> from skml_kalda.bench.plan import Plan
+    >>> plan = Plan("mine", "Mine", datasets=("emotions",), methods=("MLDA",), folds=2)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     drawn = figure(run(plan, folder), score="macro_f1")
+    >>> drawn.savefig("scores.svg")  # doctest: +SKIP
+    """
+    names = figure_names(results)
+    if not names:
+        raise ValueError(f"the results in {results.folder} have no cell to draw")
+    check_name("score", score, SCORES)
+    draw = _DRAW[check_name("figure of these results", name or names[0], names)]
+    with mpl.rc_context(_STYLE):
+        return draw(results, SCORES[score])
+
+
+def svg(drawn: Figure, name: str) -> str:
+    """Return a figure as an SVG element whose lines and text take the colours of the page.
+
+    The `name` makes its identifiers unique, because one page may hold several figures.
+    """
+    stream = io.StringIO()
+    nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
+    with mpl.rc_context(_STYLE | {"svg.hashsalt": name}):
+        drawn.savefig(stream, format="svg", dpi=100, facecolor="none", metadata=nothing)
+    text = stream.getvalue()
+    text = text[text.index("<svg") :].replace(INK, "currentColor")
+    # Nothing refers to the names of groups, which would be those of every figure.
+    text = re.sub(r'<g id="[^"]*"', "<g", text.replace(PAPER, "var(--page, white)"))
+    return re.sub(r'<svg (.*?)width="[^"]*" height="[^"]*"', r"<svg \1", text, count=1, flags=re.S)
+
+
+def _panels(
+    n: int, *, width: float = 3.1, height: float = 2.4, columns: int = 3
+) -> tuple[Figure, Iterator[Axes]]:
+    """Make a figure of n panels, at most `columns` in a row."""
+    from matplotlib.figure import Figure
+
+    columns = min(n, columns)
+    rows = -(-n // columns)
+    drawn = Figure(figsize=(width * columns, height * rows), layout="constrained")
+    axes = drawn.subplots(rows, columns, squeeze=False).ravel()
+    for unused in axes[n:]:
+        unused.remove()
+    return drawn, iter(axes[:n])
+
+
+def _color(number: int) -> str:
+    return _COLORS[number % len(_COLORS)]
+
+
+def _marker(number: int) -> Any:
+    return _MARKERS[number % len(_MARKERS)]
+
+
+def _with_legend(drawn: Figure, columns: int = 4) -> Figure:
+    """Add one legend above all panels."""
+    found = {
+        text: handle
+        for axis in drawn.axes
+        for handle, text in zip(*axis.get_legend_handles_labels(), strict=True)
+    }
+    drawn.legend(found.values(), found.keys(), loc="outside upper center", ncols=columns)
+    return drawn
+
+
+def _scores(results: Results, score: Score) -> Figure:
+    """Draw our score with its deviation over the folds, and the paper's, for each method."""
+    found = table(results, score.name)
+    methods = list(results.plan.methods)[::-1]
+    groups = list(found.groupby("dataset", sort=False))
+    drawn, axes = _panels(len(groups), height=0.9 + 0.24 * len(methods))
+    for axis, (name, part) in zip(axes, groups, strict=True):
+        for number, (classifier, rows) in enumerate(part.groupby("classifier", sort=False)):
+            y = rows["method"].map(methods.index) + 0.16 * number
+            look: dict[str, Any] = {"color": _color(number), "fmt": _marker(number), "ms": 4}
+            name_of_series = "no other classifier" if classifier == ITSELF else str(classifier)
+            axis.errorbar(rows["mean"], y, xerr=rows["sd"], lw=1, label=name_of_series, **look)
+            if rows["paper"].notna().any():
+                axis.plot(rows["paper"], y, "D", mfc="none", mec=_color(4), label="paper")
+        axis.set(title=name, yticks=range(len(methods)), yticklabels=map(label, methods))
+        axis.grid(axis="x")
+    drawn.supxlabel(score.label, fontsize=9)
+    return _with_legend(drawn)
+
+
+def _ranks(results: Results, score: Score) -> Figure:
+    """Draw a critical-difference diagram for each classifier."""
+    from scikit_posthocs import critical_difference_diagram
+
+    classifiers = classifiers_in(results)
+    drawn, axes = _panels(
+        len(classifiers), width=5.6, height=1.2 + 0.15 * len(results.plan.methods)
+    )
+    for axis, classifier in zip(axes, classifiers, strict=True):
+        means = fold_means(results, score.name, classifier).rename(columns=label)
+        ranking = rank_methods(means, ascending=score.lower_is_better)
+        if ranking is None:
+            continue
+        after = "" if classifier == ITSELF else f"{classifier}, "
+        axis.set_title(f"{after}critical difference {ranking.critical_difference:.2f}")
+        critical_difference_diagram(
+            ranking.mean_ranks,
+            ranking.nemenyi,
+            ax=axis,
+            label_fmt_left="{label} {rank:.2f} ",
+            label_fmt_right=" {rank:.2f} {label}",
+            marker_props={"color": INK, "s": 9},
+            elbow_props={"color": INK, "lw": 0.8},
+            crossbar_props={"color": _color(0), "linewidth": 3},
+        )
+    drawn.supxlabel(f"mean rank by {score.title}", fontsize=9)
+    return drawn
+
+
+def _costs(results: Results, score: Score) -> Figure:
+    """Draw the score of each method against its time to train, a panel for each dataset."""
+    ratios = time_ratios(results)
+    means = (
+        with_candidates(results).groupby(["dataset", "candidate"], sort=False)[score.name].mean()
+    )
+    drawn, axes = _panels(len(ratios))
+    for axis, name in zip(axes, ratios.index, strict=True):
+        for number, each in enumerate(ratios.columns):
+            if (name, each) in means.index:
+                # Six colours with the same marker, then the next marker.
+                look: dict[str, Any] = {"color": _color(number), "marker": _marker(number // 6)}
+                x, y = ratios.loc[name, each], means[name, each]
+                axis.plot(x, y, ls="", ms=6, label=each, **look)
+        axis.set(title=str(name), xscale="log")
+        axis.xaxis.set_major_formatter("{x:g}")
+        axis.xaxis.set_minor_formatter("")
+        axis.margins(0.1)
+        axis.grid(visible=True)
+    drawn.supxlabel("time to train, as a ratio to the fastest", fontsize=9)
+    drawn.supylabel(score.title, fontsize=9)
+    columns = max(1, int(drawn.get_figwidth() / 2.6))
+    # Room for the legend, which would otherwise be taken from the panels.
+    drawn.set_figheight(drawn.get_figheight() + 0.18 * -(-ratios.shape[1] // columns))
+    return _with_legend(drawn, columns)
+
+
+def _spread(results: Results, score: Score) -> Figure:
+    """Draw a histogram over the splits for each of the main scores."""
+    shown = [name for name in MAIN if name in scores_in(results)]
+    drawn, axes = _panels(len(shown))
+    for axis, name in zip(axes, shown, strict=True):
+        for number, classifier in enumerate(results.plan.classifiers):
+            splits = split_means(results, name, classifier)
+            look: dict[str, Any] = {"color": _color(number)}
+            axis.hist(splits, bins="auto", alpha=0.45, label=f"splits, {classifier}", **look)
+            axis.axvline(splits.mean(), label=f"their mean, {classifier}", **look)
+        for paper in table(results, name)["paper"].dropna():
+            axis.axvline(paper, color=_color(4), ls="--", label="paper")
+        axis.set(title=SCORES[name].title)
+        axis.locator_params(axis="x", nbins=4)
+    drawn.supylabel("number of splits", fontsize=9)
+    return _with_legend(drawn)
+
+
+def _dimension(results: Results, score: Score) -> Figure:
+    found = table(results, score.name)
+    groups = list(found.groupby("dataset", sort=False))
+    drawn, axes = _panels(len(groups))
+    for axis, (name, part) in zip(axes, groups, strict=True):
+        for number, (method, rows) in enumerate(part.groupby("method", sort=False)):
+            line = "-" if number == 0 else "--"
+            axis.plot(rows["dimension"], rows["mean"], line, color=_color(number), label=method)
+        full = size_of(results, str(name))["labels"] - 1
+        if full <= found["dimension"].max():
+            axis.axvline(full, color=INK, lw=0.8, ls=":", label="K − 1")
+        axis.set(title=name)
+        axis.grid()
+    drawn.supxlabel("dimension of the subspace", fontsize=9)
+    drawn.supylabel(score.title, fontsize=9)
+    return _with_legend(drawn)
+
+
+def _convergence(results: Results, score: Score) -> Figure:
+    datasets = list(dict.fromkeys(row["dataset"] for row in results.ok))
+    drawn, axes = _panels(len(datasets))
+    by_name = dict(zip(datasets, axes, strict=True))
+    names = list(results.plan.methods)
+    for row in results.ok:
+        axis, number = by_name[row["dataset"]], names.index(row["method"])
+        values = row["objective"]
+        axis.plot(values, color=_color(number), label=row["method"])
+        # A short history fills only a corner of the panel: a line extends its last value.
+        axis.axhline(values[-1], color=_color(number), lw=0.6, alpha=0.6)
+        if number == 0:
+            axis.axhline(row["upper_bound"], color=INK, lw=1, ls="--", label="upper bound")
+        axis.set(title=row["dataset"])
+        axis.grid(visible=True)
+    drawn.supxlabel("iteration", fontsize=9)
+    drawn.supylabel("J", fontsize=9)
+    return _with_legend(drawn)
+
+
+def _projection(results: Results, score: Score) -> Figure:
+    drawn, axes = _panels(len(results.ok))
+    for axis, row in zip(axes, results.ok, strict=True):
+        points = np.array(row["points"])
+        # Samples with several labels: those with the same ones form a class.
+        classes = row["classes_of_points"] or [str(each) for each in row["labels_of_points"]]
+        for number, each in enumerate(dict.fromkeys(classes)):
+            x, y = points[np.array(classes) == each].T
+            look: dict[str, Any] = {"color": _color(number), "marker": _marker(number)}
+            # As an image: thousands of markers would make the page large.
+            axis.scatter(x, y, s=9, alpha=0.75, rasterized=True, **look)
+        axis.set(title=f"{row['dataset']}, {row['method']}")
+        axis.tick_params(labelsize=7)
+    return drawn
+
+
+def _gallery(results: Results, score: Score) -> Figure:
+    """Draw a panel for each dataset and method, with a wedge for each label of a sample."""
+    rows = [row for row in results.ok if row["classifier"] == results.plan.classifiers[0]]
+    drawn, axes = _panels(len(rows), width=3.6, height=3.6, columns=2)
+    drawn.set_layout_engine("constrained", w_pad=0.12, h_pad=0.06)
+    last = {row["dataset"]: row for row in rows}
+    for axis, row in zip(axes, rows, strict=True):
+        # Rotate and mirror the points to match the last panel; this changes no distance.
+        points, like = (
+            np.array(each["points"]) - np.mean(each["points"], axis=0)
+            for each in (row, last[row["dataset"]])
+        )
+        rotation, _ = orthogonal_procrustes(points, like)
+        of, colors = f" ({row['dataset']})" if len(last) > 1 else "", _label_colors(row)
+        sets = [[colors.get(name, OTHERS) for name in names] for names in _label_sets(row)]
+        draw_wedges(axis, points @ rotation, sets, _POINT_AREA, edgecolors=PAPER)
+        axis.set_title(f"{label(row['method'])}{of}", loc="left", weight="bold")
+        axis.set_title(f"macro F1 {row['scores']['macro_f1']:.2f}", loc="right")
+        axis.set(xticks=[], yticks=[], aspect="equal", adjustable="datalim")
+        axis.spines[:].set(visible=True, alpha=0.25)
+        for name, color in colors.items():
+            axis.scatter([], [], s=_POINT_AREA, color=color, label=f"{name}{of}")
+    return _with_legend(drawn, columns=3)
+
+
+def _label_sets(row: Mapping[str, Any]) -> list[list[str]]:
+    """Return the names of the labels of each point, or an empty name if it has none."""
+    if row.get("classes_of_points"):
+        return [[name] for name in row["classes_of_points"]]
+    names = row["labels"]
+    return [[names[number] for number in each] or [""] for each in row["labels_of_points"]]
+
+
+def _label_colors(row: Mapping[str, Any]) -> dict[str, str]:
+    """Return a colour for each of the most frequent labels, in the order of the dataset."""
+    counts = Counter(name for names in _label_sets(row) for name in names)
+    shown = set(counts)
+    del counts[""]
+    frequent = {name for name, _ in counts.most_common(len(PALETTE))}
+    named = [name for name in row.get("labels") or sorted(counts) if name in frequent]
+    rest = {"another label, or none": OTHERS} if shown - set(named) else {}
+    return dict(zip(named, PALETTE, strict=False)) | rest
+
+
+_DRAW: dict[str, Callable[[Results, Score], Figure]] = {
+    "scores": _scores,
+    "ranks": _ranks,
+    "cost": _costs,
+    "spread": _spread,
+    "dimension": _dimension,
+    "convergence": _convergence,
+    "projection": _projection,
+    "gallery": _gallery,
+}
