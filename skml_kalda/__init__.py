@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:  # what type checkers see; a test compares it with the table below
     from skml_kalda import framework as framework
     from skml_kalda._core.scatter.choice import scatter_form as scatter_form
-    from skml_kalda.classifiers.binary_relevance_knn import BinaryRelevanceKNN as BinaryRelevanceKNN
-    from skml_kalda.classifiers.kalda_classifier import KaLDAClassifier as KaLDAClassifier
-    from skml_kalda.classifiers.mlknn import MLkNN as MLkNN
+    from skml_kalda.classifiers.kalda import KaLDAClassifier as KaLDAClassifier
+    from skml_kalda.classifiers.neighbors import BinaryRelevanceKNN as BinaryRelevanceKNN
+    from skml_kalda.classifiers.neighbors import MLkNN as MLkNN
     from skml_kalda.reducers.cca import CCA as CCA
     from skml_kalda.reducers.kalda.kernel import KernelKaLDA as KernelKaLDA
     from skml_kalda.reducers.kalda.landmarks import LandmarkFeatures as LandmarkFeatures
@@ -37,9 +37,9 @@ __version__ = "0.1.0"
 # and kernels alone take a good part of its whole import time.
 _PUBLIC = {
     "AlignmentScaler": "reducers.kalda.scaler",
-    "BinaryRelevanceKNN": "classifiers.binary_relevance_knn",
+    "BinaryRelevanceKNN": "classifiers.neighbors",
     "CCA": "reducers.cca",
-    "KaLDAClassifier": "classifiers.kalda_classifier",
+    "KaLDAClassifier": "classifiers.kalda",
     "KernelKaLDA": "reducers.kalda.kernel",
     "KernelKaLDACV": "reducers.kalda.search.kernel_cv",
     "LDA": "reducers.lda",
@@ -49,7 +49,7 @@ _PUBLIC = {
     "MLLS": "reducers.mlls",
     "MLR": "reducers.mlr",
     "MLSI": "reducers.mlsi",
-    "MLkNN": "classifiers.mlknn",
+    "MLkNN": "classifiers.neighbors",
     "MMC": "reducers.mmc",
     "MultiLabelKaLDA": "reducers.kalda.linear",
     "MultiLabelKaLDACV": "reducers.kalda.search.linear_cv",

@@ -1,6 +1,5 @@
 """Measures of rankings against definitions over all orders, scikit-learn and one another."""
 
-import pickle
 from itertools import permutations
 
 import numpy as np
@@ -50,7 +49,7 @@ def ndcg(hits, k):
     return dcg(hits, k) / dcg(sorted(hits, reverse=True), k) if any(hits) else 0
 
 
-DRAWS = [(seed, decimals) for seed in range(6) for decimals in (0, 3)]
+DRAWS = [(seed, decimals) for seed in range(4) for decimals in (0, 3)]
 
 
 @pytest.mark.parametrize("k", [1, 2, 3, 5, 8])
@@ -101,7 +100,7 @@ def measure(request):
     return MEASURES[request.param]
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("form", [sparse.csr_array, sparse.csc_matrix, sparse.coo_array])
 def test_sparse_scores_are_the_same_as_dense_ones(measure, form, seed):
     Y, scores, _ = drawn(seed, n=30)
@@ -117,13 +116,6 @@ def test_stored_zeros_and_duplicates_count_as_their_sum(measure):
     given = sparse.csr_array(([1.0, 2.0, -2.0, 0.0, -1.0], (rows, labels)), shape=(2, 3))
     given.indices.flags.writeable = given.data.flags.writeable = False
     assert measure(Y, given) == pytest.approx(measure(Y, given.toarray()))
-
-
-def test_nothing_stored_at_all(measure):
-    Y, _, _ = drawn(1)
-    empty = sparse.csr_array(Y.shape)
-    assert measure(Y, empty) == pytest.approx(measure(Y, np.zeros(Y.shape)))
-    assert np.isfinite(measure(np.zeros_like(Y), empty))
 
 
 def test_many_labels_need_no_dense_array():
@@ -159,12 +151,6 @@ def test_a_row_without_labels_is_a_miss_that_weights_can_leave_out():
 def test_wrong_input_is_named(y_true, y_score, message, measure):
     with pytest.raises(ValueError, match=message):
         measure(y_true, y_score)
-
-
-def test_wrong_weights_are_named(measure):
-    Y, scores, _ = drawn(0)
-    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
-        measure(Y, scores, sample_weight=[1, 2])
 
 
 @pytest.mark.parametrize("k", [0, -1, 1.5])
@@ -246,15 +232,6 @@ def test_weights_are_routed_to_scorers():
     classifier = KNeighborsClassifier().fit(X[:60], Y[:60])
     expected = get_scorer("precision_at_1")(classifier, X[30:60], Y[30:60])
     np.testing.assert_allclose(routed, expected)
-
-
-def test_scorers_can_be_pickled_and_read():
-    X, Y = made()
-    scorer = get_scorer("ndcg_at_3")
-    classifier = MLkNN().fit(X, Y)
-    assert pickle.loads(pickle.dumps(scorer))(classifier, X, Y) == scorer(classifier, X, Y)
-    assert "ndcg_at_k" in repr(scorer)
-    assert "k=3" in repr(scorer)
 
 
 @pytest.mark.parametrize("name", ["precision_at_k", "precision_at_0", "f1_macro", "coverage"])

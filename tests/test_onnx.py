@@ -25,11 +25,9 @@ from skml_kalda import (
     BinaryRelevanceKNN,
     KaLDAClassifier,
     KernelKaLDA,
-    KernelKaLDACV,
     LandmarkFeatures,
     MLkNN,
     MultiLabelKaLDA,
-    MultiLabelKaLDACV,
 )
 from skml_kalda.reducers._base import BaseReducer
 from tests.conftest import made, without
@@ -61,8 +59,6 @@ def reducers():
         for shrinkage in (0.2, 0.001)
     }
     return linear | kernels | {
-        "CV": MultiLabelKaLDACV(cv=2, n_neighbors=3),
-        "kernel CV": KernelKaLDACV(cv=2, n_neighbors=3),
         "gamma": KernelKaLDA(gamma=0.3, n_landmarks=20, random_state=0),
         "no gamma": KernelKaLDA(gamma=None),
         "gamma among further parameters": KernelKaLDA(gamma=None, kernel_params={"gamma": 0.3}),
@@ -77,7 +73,8 @@ def reducers():
 def classifiers():
     return {
         "MLkNN": MLkNN(k=5),
-        "MLkNN, neighbours ignored": MLkNN(k=4, s=0.5, ignore_first_neighbours=2),
+        "MLkNN, smoothed less": MLkNN(k=4, s=0.5),
+        "BinaryRelevanceKNN, one half": BinaryRelevanceKNN(k=4, threshold=0.5),
         "MLkNN, self excluded": MLkNN(k=5, include_self=False),
         "BinaryRelevanceKNN": BinaryRelevanceKNN(k=4),
         "MLkNN, own threshold": MLkNN(k=5, threshold="auto"),

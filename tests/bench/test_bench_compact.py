@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from skml_kalda.bench.reporting.drawing.compact import compact
 from skml_kalda.bench.reporting.drawing.style import style
-from skml_kalda.inspection.wedges import draw_wedges
+from skml_kalda.inspection.displays import draw_wedges
 
 SVG = "{http://www.w3.org/2000/svg}"
 

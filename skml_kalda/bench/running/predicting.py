@@ -10,8 +10,7 @@ from scipy import sparse
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.utils import get_tags
 
-from skml_kalda._core.scores.responses import RESPONSES, label_scores
-from skml_kalda.framework import as_features, as_labels
+from skml_kalda._core.thresholds import RESPONSES, label_scores
 
 
 @dataclass(frozen=True)
@@ -68,14 +67,15 @@ class LabelClassifier:
 
 def _fitted(classifier: Any, X: Any, y: Any) -> Any:
     if _of_scikit_multilearn(classifier):
-        return classifier.fit(as_features(X), as_labels(y))
+        return classifier.fit(_features(classifier, X), sparse.csr_matrix(y.astype(int)))
     tags = get_tags(classifier)
     several = tags.target_tags.multi_output or tags.classifier_tags.multi_label
     return (classifier if several else OneVsRestClassifier(classifier)).fit(X, y)
 
 
 def _features(classifier: Any, X: Any) -> Any:
-    return as_features(X) if _of_scikit_multilearn(classifier) else X
+    # Those classifiers fail on sparse arrays.
+    return sparse.csr_matrix(X) if _of_scikit_multilearn(classifier) and sparse.issparse(X) else X
 
 
 def _of_scikit_multilearn(classifier: Any) -> bool:

@@ -20,7 +20,7 @@ from sklearn.model_selection import ParameterGrid
 
 from skml_kalda._core.names import check_name
 from skml_kalda._core.neighbors import neighbor_counts
-from skml_kalda._core.scores.thresholds import Average, best_thresholds
+from skml_kalda._core.thresholds import Average, best_thresholds
 from skml_kalda.bench import settings
 from skml_kalda.bench.cells import Cell
 from skml_kalda.bench.methods import classifies, make_estimator

@@ -14,7 +14,7 @@ from skml_kalda.bench.methods import label
 from skml_kalda.bench.reporting.drawing.style import PAPER, panels, with_legend
 from skml_kalda.bench.running.results import Results
 from skml_kalda.bench.scores import Score
-from skml_kalda.inspection.wedges import OTHERS, PALETTE, draw_wedges
+from skml_kalda.inspection.displays import OTHERS, PALETTE, draw_wedges
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -1,4 +1,4 @@
-"""The picture shows every row where it is, with its labels, and nothing else."""
+"""Pictures show every entry of a table, and every row where it is, with its labels."""
 
 from itertools import chain
 
@@ -8,15 +8,20 @@ import pandas as pd
 import pytest
 from matplotlib.colors import to_hex
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy import sparse
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from skml_kalda import MultiLabelKaLDA
-from skml_kalda.inspection import ProjectionDisplay
-from skml_kalda.inspection.wedges import NO_LABEL, OTHERS, PALETTE
+from skml_kalda.inspection import (
+    LabelProfileDisplay,
+    LoadingsDisplay,
+    ProjectionDisplay,
+    label_profile,
+    loadings,
+)
+from skml_kalda.inspection.displays import NO_LABEL, OTHERS, PALETTE
 from tests.conftest import without
-from tests.inspection.conftest import LABELS
+from tests.inspection.conftest import LABELS, random_table
 
 SQUARE = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]
 
@@ -60,12 +65,6 @@ def test_the_wedges_of_a_row_are_equal_parts_of_its_disc():
     assert whole == pytest.approx(np.pi / 4, rel=0.06)
 
 
-def test_the_first_wedge_starts_at_the_top_and_the_next_follow_clockwise():
-    display = ProjectionDisplay.from_transformed(SQUARE[:2], [[1, 1, 1, 1], [1, 0, 0, 0]])
-    corners = [np.sign(path.vertices.mean(axis=0)).tolist() for path in display.wedges_.get_paths()]
-    assert corners[:4] == [[1, 1], [1, -1], [-1, -1], [-1, 1]]
-
-
 def test_rows_that_were_transformed_before_give_the_same_picture(fitted, frames):
     X, Y = frames
     display = ProjectionDisplay.from_estimator(fitted, X, Y)
@@ -83,14 +82,6 @@ def test_other_directions_can_be_drawn(frames):
     assert_array_equal(display.points, pipeline.transform(X)[:, [2, 0]])
     assert display.ax_.get_xlabel() == "multilabelkalda2"
     assert display.ax_.get_ylabel() == "multilabelkalda0"
-
-
-def test_distances_are_true(frames):
-    X, Y = frames
-    display = ProjectionDisplay.from_estimator(MultiLabelKaLDA().fit(X, Y), X, Y)
-    display.figure_.draw_without_rendering()
-    (x0, y0), (x1, y1) = display.ax_.transData.transform([[0, 0], [1, 1]])
-    assert x1 - x0 == pytest.approx(y1 - y0)
 
 
 def test_frequent_labels_have_a_colour_and_the_others_share_one_wedge():
@@ -123,23 +114,6 @@ def test_labels_to_show_can_be_named(frames):
     assert texts(display.plot(shown="sea"))[0] == f"sea ({counts['sea']})"
 
 
-def test_of_many_labels_seven_have_a_colour():
-    Y = np.eye(20)
-    Y[:, 12] = 1
-    display = ProjectionDisplay.from_transformed(np.random.default_rng(0).normal(size=(20, 2)), Y)
-    assert texts(display) == [
-        *(f"{number} (1)" for number in range(6)), "12 (20)", "13 other labels",
-    ]  # fmt: skip
-    assert set(chain(*pies(display).values())) == {*PALETTE, OTHERS}
-
-
-def test_labels_without_rows_are_not_mentioned():
-    display = ProjectionDisplay.from_transformed(
-        SQUARE, [[1, 0, 0], [1, 0, 1], [0, 0, 1], [1, 0, 0]]
-    )
-    assert texts(display) == ["0 (3)", "2 (2)"]
-
-
 @pytest.mark.parametrize("components", [None, [0]])
 def test_a_single_direction_is_a_histogram(components):
     values = [0.0, 10.0, 0.02, 9.99, 5.0]
@@ -152,13 +126,8 @@ def test_a_single_direction_is_a_histogram(components):
         (10, 1): PALETTE[0], (10, 2): PALETTE[1],
     }  # fmt: skip
     assert display.ax_.get_xlabel() == "direction 0"
-    assert display.ax_.get_ylabel() == "rows"
+    assert display.ax_.get_ylabel() == "samples"
     assert all(tick == round(tick) for tick in display.ax_.get_yticks())
-
-
-def test_equal_values_of_a_single_direction_are_one_stack():
-    display = ProjectionDisplay.from_transformed(np.ones((3, 1)), ["a", "b", "a"])
-    assert sorted(pies(display)) == [(1, 1), (1, 2), (1, 3)]
 
 
 def test_the_axes_and_the_look_can_be_given(frames):
@@ -171,30 +140,10 @@ def test_the_axes_and_the_look_can_be_given(frames):
     assert display.ax_ is right
     assert display.figure_ is figure
     assert not left.collections
-    assert display.legend_ is None
-    assert right.get_legend() is None
+    assert display.legend_ is right.get_legend() is None
     assert_array_equal(display.wedges_.get_sizes(), [10])
     assert display.wedges_.get_alpha() == 0.5
     assert to_hex("red") in set(chain(*pies(display).values()))
-
-
-def test_more_rows_have_smaller_pies():
-    rng = np.random.default_rng(0)
-    sizes = []
-    for n in (100, 1000, 10_000):
-        Z, y = rng.normal(size=(n, 2)), rng.integers(2, size=n)
-        sizes += ProjectionDisplay.from_transformed(Z, y).wedges_.get_sizes().tolist()
-    assert sizes[0] > sizes[1] > sizes[2] > 10
-
-
-def test_sparse_labels_and_class_names(frames):
-    X, Y = frames
-    kalda = MultiLabelKaLDA().fit(X, Y)
-    dense = ProjectionDisplay.from_estimator(kalda, X, Y.to_numpy())
-    by_column = ProjectionDisplay.from_estimator(kalda, X, sparse.csc_matrix(Y.to_numpy()))
-    assert pies(by_column) == pies(dense)
-    classes = ProjectionDisplay.from_transformed(SQUARE, pd.Series(["b", "a", "b", "b"]))
-    assert texts(classes) == ["a (1)", "b (3)"]
 
 
 @pytest.mark.parametrize("components", [(0, 3), (0, -1), (), (0, 1, 2), ("0", "1"), (0.5, 1)])
@@ -233,3 +182,98 @@ def test_missing_matplotlib_is_named(monkeypatch):
     message = r'ProjectionDisplay needs matplotlib: pip install "skml-kalda\[inspection\]"'
     with pytest.raises(ImportError, match=message):
         ProjectionDisplay.from_transformed(SQUARE, ["a", "b", "a", "b"])
+
+
+both = pytest.mark.parametrize("display", [LoadingsDisplay, LabelProfileDisplay])
+
+
+def drawn(display):
+    """Entry by names of row and column, in the order they are drawn."""
+    rows = [text.get_text() for text in display.ax_.get_yticklabels()]
+    columns = [text.get_text() for text in display.ax_.get_xticklabels()]
+    values = display.im_.get_array()
+    return {
+        (row, column): values[i, j]
+        for i, row in enumerate(rows)
+        for j, column in enumerate(columns)
+    }
+
+
+def test_loadings_display_draws_the_loadings(fitted, frames):
+    X, _ = frames
+    table = loadings(fitted, X)
+    display = LoadingsDisplay.from_estimator(fitted, X)
+    assert drawn(display) == table.stack().to_dict()
+    assert display.table.equals(table)
+
+
+def test_label_profile_display_draws_the_profile(fitted, frames):
+    X, Y = frames
+    table = label_profile(fitted, X, Y)
+    assert drawn(LabelProfileDisplay.from_estimator(fitted, X, Y)) == table.stack().to_dict()
+
+
+@both
+def test_rows_with_the_largest_entries_are_drawn(display):
+    table = random_table()
+    cells = drawn(display(table).plot(max_rows=5))
+    largest = table.abs().max(axis=1).nlargest(5).index
+    assert {row for row, _ in cells} == set(largest)
+
+
+@both
+def test_rows_of_a_direction_stand_together_the_positive_ones_above(display):
+    table = random_table()
+    rows = list(dict.fromkeys(row for row, _ in drawn(display(table).plot(max_rows=40))))
+    leading = [table.loc[row].abs().idxmax() for row in rows]
+    assert leading == sorted(leading)
+    for column in table:
+        entries = [table.loc[r, column] for r, c in zip(rows, leading, strict=True) if c == column]
+        assert len(entries) > 1
+        assert entries == sorted(entries, reverse=True)
+
+
+@both
+def test_colours_are_symmetric_about_zero(display):
+    table = random_table(3) - 5
+    low, high = display(table).plot().im_.get_clim()
+    assert -low == high == table.abs().max(axis=None)
+
+
+@both
+def test_values_are_printed_where_they_can_be_read(display):
+    table = random_table(3, 2)
+    shown = display(table).plot()
+    values = [[f"{value:.2f}" for value in row] for row in shown.im_.get_array()]
+    assert [[text.get_text() for text in row] for row in shown.text_] == values
+    assert display(random_table(3, 13)).plot().text_ is None
+    assert display(random_table(3, 13)).plot(include_values=True).text_.shape == (3, 13)
+    assert display(table).plot(include_values=False).text_ is None
+
+
+@pytest.mark.parametrize("cmap", ["PuOr", "coolwarm", "viridis"])
+def test_printed_values_contrast_with_their_cell(cmap):
+    table = pd.DataFrame({"a": np.linspace(-1, 1, 41)})
+    shown = LoadingsDisplay(table).plot(max_rows=41, cmap=cmap)
+    for cell, text in zip(shown.im_.get_array().ravel(), shown.text_.ravel(), strict=True):
+        background = shown.im_.cmap(shown.im_.norm(cell))[:3]
+        assert contrast(background, 1.0 if text.get_color() == "white" else 0.0) > 4.5
+
+
+def contrast(color, grey):
+    """The contrast ratio of the web's accessibility guidelines; 4.5 can be read by most."""
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in color]
+    light = np.dot(linear, [0.2126, 0.7152, 0.0722])
+    brighter, darker = max(light, grey), min(light, grey)
+    return (brighter + 0.05) / (darker + 0.05)
+
+
+def test_directions_of_tables_can_be_chosen(fitted, frames):
+    X, Y = frames
+    names = list(fitted.get_feature_names_out())
+    display = LoadingsDisplay.from_estimator(fitted, X, components=[2, 0])
+    assert list(display.table.columns) == [names[2], names[0]]
+    display = LabelProfileDisplay.from_estimator(fitted, X, Y, components=[1])
+    assert list(display.table.columns) == [names[1]]
+    with pytest.raises(ValueError, match=r"components=\[3\] must be some of the 3 directions"):
+        LoadingsDisplay.from_estimator(fitted, X, components=[3])

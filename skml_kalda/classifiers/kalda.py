@@ -2,35 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, astuple
+from collections.abc import Iterator, Sequence
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.special import expit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
 from sklearn.utils import Tags, check_consistent_length, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import validate_data
+from sklearn.utils.extmath import safe_sparse_dot
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from skml_kalda._core.arrays import canonical, checked_weights
-from skml_kalda._core.frames import frame_library
+from skml_kalda._core.arrays import Array, batches, canonical, checked_weights
+from skml_kalda._core.kernels.samples import RowSample
 from skml_kalda._core.kernels.values import check_distances
-from skml_kalda._core.labels import indicator, sparse_form
-from skml_kalda._core.streams import check_same_columns, same_names
-from skml_kalda.classifiers._candidates import KERNELS, Candidates
-from skml_kalda.classifiers._labelled_rows import Rows, classes_of, in_columns
-from skml_kalda.classifiers._predictions import ScoredLabelsMixin
-from skml_kalda.classifiers._scores import Average, SeenRows
-from skml_kalda.classifiers._spaces import Landscape
+from skml_kalda._core.labels import Indicator, indicator, occupied_columns
+from skml_kalda._core.leave_one_out import (
+    RidgePath,
+    Sigmoids,
+    best_shrinkage,
+    label_sigmoids,
+    softmax_slope,
+)
+from skml_kalda._core.streams import added, check_same_columns, same_names
+from skml_kalda._core.thresholds import best_thresholds
+from skml_kalda.classifiers._choice import (
+    FeatureMap,
+    KernelFactory,
+    Samples,
+    choose_space,
+    feature_scatter,
+    left_out,
+)
+from skml_kalda.classifiers._predictions import LabelPredictor
 
-MANY_LANDMARKS = 1000
+KERNELS = ("rbf", "angular", "linear")
+# Several widths at once do better than the best one of them, and need no choice.
+WIDTHS = (0.125, 0.5, 2.0, 8.0)
+# No, half and full relevance: half is the mean of both kernels.
+RELEVANCES = ((0.0,), (0.0, 1.0), (1.0,))
+SHRINKAGES = tuple(1 / (1 + 10**x) for x in np.linspace(4, -2, 19))
+# The space is chosen on at most this many samples and landmarks; then all samples are fitted.
+SEARCH_SAMPLES = 1000
+SEARCH_LANDMARKS = 500
+MAX_LANDMARKS = 1000
 # The linear kernel of no more features than this needs no landmarks.
-MANY_FEATURES = 2000
+MAX_FEATURES = 2000
+# Leave-one-out scores of at most this many samples determine shrinkage, probabilities, thresholds.
+MAX_SCORED = 5000
 
 
-class KaLDAClassifier(ScoredLabelsMixin, ClassifierMixin, BaseEstimator):
-    r"""Classifier that predicts labels from the scores behind kernel alignment.
+class KaLDAClassifier(LabelPredictor, ClassifierMixin, BaseEstimator):
+    r"""Classifier that predicts labels from the scores of kernel alignment.
 
     Centred kernel alignment leads to the scores of a (kernel) ridge regression of the labels.
     `MultiLabelKaLDA` and `KernelKaLDA` project on these scores; this classifier predicts from
@@ -84,9 +110,11 @@ class KaLDAClassifier(ScoredLabelsMixin, ClassifierMixin, BaseEstimator):
         The candidates tried, with their errors: first kernels, then relevances.
     thresholds_ : ndarray of shape (n_labels,)
         A label is predicted if its probability is at least this. Not set for a 1-D `y`.
-    classes_ : ndarray
-        The classes of a 1-D `y`, or the columns of an indicator matrix: by name for a data
-        frame, else by number.
+    classes_ : ndarray of shape (K, 2) or (K,)
+        For an indicator `y`, the values 0 and 1 of each label; for a 1-D `y`, its class labels.
+    label_names_ : ndarray of shape (K,)
+        The columns of an indicator `y`, by name for a data frame, else by number; for a 1-D
+        `y`, its class labels.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -161,7 +189,7 @@ class KaLDAClassifier(ScoredLabelsMixin, ClassifierMixin, BaseEstimator):
         relevance: float | Sequence[float] | Literal["auto"] = "auto",
         with_std: bool | Literal["auto"] = "auto",
         n_landmarks: int | Literal["auto"] = "auto",
-        average: Average = "macro",
+        average: Literal["macro", "micro"] = "macro",
         as_frame: bool = False,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
@@ -194,10 +222,10 @@ class KaLDAClassifier(ScoredLabelsMixin, ClassifierMixin, BaseEstimator):
         self : object
             The fitted classifier.
         """
-        self._seen: SeenRows | None = None
-        rows = self._validate(X, y, sample_weight, reset=True)
-        # With fewer rows than features the landmarks, all rows, are cheaper than the features.
-        self._solve(self._begin(rows, min(MANY_FEATURES, len(rows.weight))))
+        self._running: RunningFit | None = None
+        samples = self._validate(X, y, sample_weight, reset=True)
+        # With fewer samples than features the landmarks, all samples, are cheaper than features.
+        self._solve(self._begin(samples, min(MAX_FEATURES, len(samples.weight))))
         return self
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -226,19 +254,51 @@ class KaLDAClassifier(ScoredLabelsMixin, ClassifierMixin, BaseEstimator):
         self : object
             The classifier.
         """
-        before: SeenRows | None = vars(self).get("_seen")
-        rows = self._validate(X, y, sample_weight, classes, reset=before is None)
-        if before is None:
-            self._seen = before = self._begin(rows, MANY_FEATURES)
+        running: RunningFit | None = getattr(self, "_running", None)
+        samples = self._validate(X, y, sample_weight, classes, reset=running is None)
+        if running is None:
+            self._running = running = self._begin(samples, MAX_FEATURES)
         else:
-            before.add(rows)
-        self._solve(before)
+            running.add(samples)
+        self._solve(running)
         return self
+
+    def decision_function(self, X: Any) -> Array:
+        """Return the log-odds of each label, or the scores of the classes of a 1-D `y`.
+
+        Parameters
+        ----------
+        X : array-like or sparse of shape (n_samples, n_features)
+            The samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels) or (n_samples,)
+            Logarithms of the odds of each label. For a 1-D `y`, logarithms of the probabilities
+            of the classes up to a constant; for two classes their difference.
+        """
+        log_odds = np.concatenate(list(self._scores(X)))
+        if self._is_indicator or len(self.classes_) != 2:
+            return log_odds
+        return log_odds[:, 1] - log_odds[:, 0]
+
+    def _scores(self, X: Any) -> Iterator[Array]:
+        """Check X, and return the log-odds of batches of its samples."""
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+        X, width = canonical(X), sum(self._log_odds.coefficients.shape)
+        return (self._log_odds(X[rows]) for rows in batches(X.shape[0], 4 * width))
+
+    def _probability(self, scores: Array) -> Array:
+        return expit(scores) if self._is_indicator else softmax(scores, axis=1)
+
+    def _decision(self, scores: Array) -> NDArray[np.bool_]:
+        return self._probability(scores) >= self.thresholds_
 
     def _validate(
         self, X: Any, y: Any, sample_weight: Any, classes: Any = None, *, reset: bool
-    ) -> Rows:
-        """Check the data, and return the rows of positive weight."""
+    ) -> Samples:
+        """Check the data, and return the samples of positive weight."""
         Y = indicator(y, allow_unknown=True)
         with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn adds up all values
             X = validate_data(
@@ -252,46 +312,153 @@ class KaLDAClassifier(ScoredLabelsMixin, ClassifierMixin, BaseEstimator):
         check_distances(X, getattr(self, "feature_names_in_", None))
         check_consistent_length(X, Y.matrix)
         weight = checked_weights(sample_weight, X)
+        if reset:
+            self._keep_form(y, Y)
+            self._set_classes(_classes(Y, weight, classes))
+        check_same_columns(len(self.classes_) if self._is_indicator else None, Y.columns)
+        if Y.is_matrix:
+            self._set_classes(same_names(self.label_names_, Y.classes))
         counted = np.flatnonzero(weight)
         labels = Y.matrix[counted]
-        unknown = None if Y.unknown is None else Y.unknown[counted]
-        if reset:
-            self._columns = Y.columns
-            self._sparse_form, self._frame_library = sparse_form(y), frame_library(y)
-            self.classes_ = classes_of(Y, weight, classes)
-        check_same_columns(self._columns, Y.columns)
-        if Y.is_matrix:
-            self.classes_ = same_names(self.classes_, Y.classes)
-        else:
-            labels = in_columns(labels, Y.classes, self.classes_)
-        return Rows(canonical(X)[counted], labels, weight[counted], unknown)
+        if not Y.is_matrix:
+            labels = _in_columns(labels, Y.classes, self.classes_)
+        unknown = sparse.csr_array(labels.shape) if Y.unknown is None else Y.unknown[counted]
+        return Samples(canonical(X)[counted], labels, unknown, weight[counted])
 
-    def _begin(self, rows: Rows, many_features: int) -> SeenRows:
-        """Choose the space of the scores, and add up the first rows in it."""
+    def _begin(self, samples: Samples, max_features: int) -> RunningFit:
+        """Choose the space of the scores, and add up the first samples in it."""
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-        candidates = self._candidates()
-        n_landmarks = MANY_LANDMARKS if self.n_landmarks == "auto" else self.n_landmarks
-        space, judged = candidates.best_space(rows, n_landmarks, seed)
+        kernels = _kernels(self.kernel)
+        widths = WIDTHS if self.gamma == "auto" else _floats(self.gamma)
+        relevances = RELEVANCES if self.relevance == "auto" else (_floats(self.relevance),)
+        with_std = (True, False) if self.with_std == "auto" else (self.with_std,)
+        n_landmarks = MAX_LANDMARKS if self.n_landmarks == "auto" else self.n_landmarks
+        drawn = samples.drawn(SEARCH_SAMPLES, np.random.RandomState(seed))
+        few = min(n_landmarks, SEARCH_LANDMARKS)
+        factory = KernelFactory(drawn, few, SEARCH_LANDMARKS, widths, seed)
+        space, scored = choose_space(factory, kernels, with_std, relevances, self._shrinkages())
         self.candidates_ = [
-            {**asdict(each.space), "shrinkage": each.shrinkage, "error": each.error}
-            for each in judged
+            {**each.space._asdict(), "shrinkage": each.shrinkage, "error": each.error}
+            for each in scored
         ]
-        self.kernel_, self.relevance_, self.with_std_ = astuple(space)
-        landscape = Landscape(rows, n_landmarks, many_features, candidates.widths, seed)
-        return SeenRows(landscape.first_features(space), rows, np.random.RandomState(seed))
+        self.kernel_, self.relevance_, self.with_std_ = space
+        factory = KernelFactory(samples, n_landmarks, max_features, widths, seed)
+        return RunningFit(factory.first_map(space), samples, np.random.RandomState(seed))
 
-    def _candidates(self) -> Candidates:
-        return Candidates.of(self.kernel, self.gamma, self.shrinkage, self.relevance, self.with_std)
+    def _shrinkages(self) -> Sequence[float]:
+        return SHRINKAGES if self.shrinkage == "auto" else (self.shrinkage,)
 
-    def _solve(self, seen: SeenRows) -> None:
-        average = None if self._columns is None else self.average
-        self._scores = scores = seen.solve(self._candidates().shrinkages, average)
-        self.shrinkage_, self.leave_one_out_error_ = scores.shrinkage, scores.error
-        if average is not None:
-            self.thresholds_ = scores.thresholds
+    def _solve(self, running: RunningFit) -> None:
+        """Fit the scores to all samples, with the shrinkage of least leave-one-out error."""
+        samples = Samples(*running.sample.columns)
+        feature_map, scatter = running.feature_map.fitted_to(
+            running.scatter.filled(len(self.classes_))
+        )
+        path = RidgePath.of(scatter)
+        others = left_out(path, feature_map, samples)
+        self.shrinkage_, self.leave_one_out_error_ = best_shrinkage([others], self._shrinkages())
+        ridge = path.ridge(self.shrinkage_)
+        weights = path.weights(ridge)
+        offset = path.label_mean - path.mean @ weights
+        slope, intercept = self._calibrate(others.scores(ridge), samples)
+        coefficients = feature_map.coefficients(weights) * slope
+        self._log_odds = LogOdds(feature_map, coefficients, offset * slope + intercept)
+
+    def _calibrate(self, scores: Array, samples: Samples) -> Sigmoids:
+        """Fit probabilities, and thresholds on them, to leave-one-out scores."""
+        Y = samples.Y.toarray()
+        if not self._is_indicator:
+            slope = softmax_slope(scores, Y.argmax(axis=1), samples.weight)
+            return Sigmoids(np.full(Y.shape[1], slope), np.zeros(Y.shape[1]))
+        sigmoids = label_sigmoids(scores, Y, samples.weight, samples.known)
+        best = best_thresholds(
+            expit(scores * sigmoids.slope + sigmoids.intercept),
+            samples.Y,
+            samples.unknown,
+            average=self.average,
+            per_label=self.average == "macro",
+        )
+        # Where scores carry no information, F1 would be best if every sample got the label.
+        uninformative = (sigmoids.slope == 0) & np.isfinite(best)
+        self.thresholds_ = np.where(uninformative, 0.5, best)
+        return sigmoids
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_label = True
         tags.input_tags.sparse = True
         return tags
+
+
+class RunningFit:
+    """What is kept of all samples: the scatter of their features, and a random sample of them.
+
+    Parameters
+    ----------
+    feature_map : FeatureMap
+        Feature map of the space chosen.
+    samples : Samples
+        The first samples.
+    rng : RandomState
+        Draws the sample.
+    """
+
+    def __init__(
+        self, feature_map: FeatureMap, samples: Samples, rng: np.random.RandomState
+    ) -> None:
+        self.feature_map, self._rng = feature_map, rng
+        self.scatter = feature_scatter(feature_map, samples)
+        self.sample = RowSample.of(MAX_SCORED, samples, rng)
+
+    def add(self, samples: Samples) -> None:
+        """Add further samples."""
+        self.scatter = added(self.scatter, feature_scatter(self.feature_map, samples))
+        self.sample += RowSample.of(MAX_SCORED, samples, self._rng)
+
+
+class LogOdds(NamedTuple):
+    """Log-odds of labels, or of classes up to a constant."""
+
+    feature_map: FeatureMap
+    coefficients: Array
+    """Coefficients of `feature_map.values`, shape (m, K)."""
+    intercept: Array
+    """Shape (K,)."""
+
+    def __call__(self, X: Any) -> Array:
+        """Return the log-odds of samples."""
+        values = self.feature_map.values(X)
+        sums: Array = safe_sparse_dot(values, self.coefficients, dense_output=True)
+        return sums + self.intercept
+
+
+def _classes(Y: Indicator, weight: Array, classes: Any) -> NDArray[Any]:
+    """Return the classes of a 1-D y, or the columns of an indicator matrix."""
+    if Y.is_matrix:
+        return Y.classes
+    if classes is not None:
+        return np.unique(classes)
+    return Y.classes[occupied_columns(Y.matrix.T @ weight, Y.classes)]
+
+
+def _in_columns(Y: Any, found: NDArray[Any], classes: NDArray[Any]) -> sparse.csr_array:
+    """Return class labels, one in each row, with a column for each of `classes`."""
+    codes = found[Y.indices]
+    if new := np.setdiff1d(codes, classes).tolist():
+        raise ValueError(
+            f"y has new classes: {new}. Pass all classes as the argument classes in the first "
+            "call of partial_fit."
+        )
+    columns = np.searchsorted(classes, codes)
+    return sparse.csr_array((Y.data, columns, Y.indptr), shape=(Y.shape[0], len(classes)))
+
+
+def _kernels(kernel: str | Sequence[str]) -> Sequence[str]:
+    kernels = KERNELS if kernel == "auto" else [kernel] if isinstance(kernel, str) else kernel
+    if not kernels or not set(kernels) <= set(KERNELS):
+        raise ValueError(f"kernel={kernel!r} must name kernels among {list(KERNELS)}.")
+    return kernels
+
+
+def _floats(numbers: float | Sequence[float]) -> tuple[float, ...]:
+    return tuple(np.atleast_1d(numbers).astype(float).tolist())
