@@ -9,10 +9,9 @@ import sklearn
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import coverage_error, ndcg_score
-from sklearn.model_selection import GridSearchCV, KFold, cross_val_score, cross_validate
+from sklearn.model_selection import KFold, cross_val_score
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.neighbors import KNeighborsClassifier
-from skmultilearn.problem_transform import BinaryRelevance
 
 from skml_kalda import MLkNN
 from skml_kalda.metrics import coverage, get_scorer, ndcg_at_k, one_error, precision_at_k
@@ -193,27 +192,6 @@ def test_scorers_read_labels_that_are_constant_in_a_training_fold():
                 classifier, X, labels, cv=KFold(3), scoring=scorer, error_score="raise"
             )
             assert values.mean() > labels.mean(axis=0).max() - 0.05
-
-
-def test_scorers_read_the_framework():
-    X, Y = made(n=120)
-    classifier = BinaryRelevance(KNeighborsClassifier()).fit(X, Y)
-    expected = precision_at_k(Y, classifier.predict_proba(X).toarray())
-    assert get_scorer("precision_at_1")(classifier, X, Y) == expected
-
-
-def test_scorers_in_searches_and_together():
-    X, Y = made(n=120)
-    grid = {"n_neighbors": [1, 10]}
-    search = GridSearchCV(
-        KNeighborsClassifier(), grid, cv=KFold(3), scoring=get_scorer("neg_coverage")
-    ).fit(X, Y)
-    assert search.best_params_ == {"n_neighbors": 10}
-    assert -3 <= search.best_score_ <= 0
-    scoring = {name: get_scorer(name) for name in SCORERS} | {"f1": "f1_macro"}
-    scores = cross_validate(MLkNN(), X, Y, cv=KFold(3), scoring=scoring)
-    np.testing.assert_allclose(scores["test_neg_one_error"], scores["test_precision_at_1"] - 1)
-    assert (scores["test_f1"] > 0).all()
 
 
 def test_weights_are_routed_to_scorers():

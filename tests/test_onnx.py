@@ -12,7 +12,6 @@ import pytest
 from numpy.testing import assert_array_equal
 from scipy import sparse
 from skl2onnx import to_onnx
-from sklearn.exceptions import NotFittedError
 from sklearn.neighbors import KNeighborsTransformer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -182,15 +181,6 @@ def test_every_linear_reducer_is_among_the_cases():
     assert len(public(BaseReducer)) >= 16
 
 
-def test_registering_again_does_no_harm():
-    X, Y = made()
-    kalda = MultiLabelKaLDA().fit(X, Y)
-    skml_kalda.onnx.register()
-    first = to_onnx(kalda, X[:1]).SerializeToString()
-    skml_kalda.onnx.register()
-    assert to_onnx(kalda, X[:1]).SerializeToString() == first
-
-
 def test_the_shapes_of_the_outputs_are_declared():
     X, Y = made()
     skml_kalda.onnx.register()
@@ -223,13 +213,6 @@ def test_votes_without_those_who_do_not_know_have_no_converter():
     skml_kalda.onnx.register()
     with pytest.raises(ValueError, match=r"MLkNN fitted with unknown labels \(NaN\)"):
         to_onnx(MLkNN(k=3).fit(X, Y), X[:1])
-
-
-@pytest.mark.parametrize("estimator", [MultiLabelKaLDA(), KernelKaLDA(), MLkNN()], ids=str)
-def test_what_is_not_fitted_is_named(estimator):
-    skml_kalda.onnx.register()
-    with pytest.raises(NotFittedError, match=type(estimator).__name__):
-        to_onnx(estimator, made()[0][:1])
 
 
 def test_missing_libraries_are_named(monkeypatch):

@@ -149,8 +149,8 @@ def test_our_classifiers_take_every_form(pipeline, X_form, y_form, data, referen
 @pytest.mark.parametrize("pipeline", BEHIND_OURS)
 def test_their_classifiers_take_every_form_behind_ours(pipeline, X_form, y_form, data, reference):
     X, y, X_test = data
-    X_make, y_make = FORMS[X_form], LABEL_FORMS[y_form]
-    model = BEHIND_OURS[pipeline](MultiLabelKaLDA()).fit(X_make(X), sparse.csr_matrix(y))
+    X_make, y = FORMS[X_form], sparse.csr_matrix(dense(LABEL_FORMS[y_form](y)).astype(int))
+    model = BEHIND_OURS[pipeline](MultiLabelKaLDA()).fit(X_make(X), y)
     assert_answers(model, X_make(X_test), reference(BEHIND_OURS[pipeline], MultiLabelKaLDA))
 
 
@@ -158,9 +158,9 @@ def test_their_classifiers_take_every_form_behind_ours(pipeline, X_form, y_form,
 @pytest.mark.parametrize("pipeline", AROUND_OURS)
 def test_their_classifiers_take_every_form_around_ours(pipeline, X_form, y_form, data, reference):
     X, y, X_test = data
-    X_make, y_make = FORMS[X_form], LABEL_FORMS[y_form]
+    X_make, y = FORMS[X_form], sparse.csr_matrix(dense(LABEL_FORMS[y_form](y)).astype(int))
     model = AROUND_OURS[pipeline](MultiLabelKaLDA())
-    model.fit(for_theirs(X_make(X)), sparse.csr_matrix(y))
+    model.fit(for_theirs(X_make(X)), y)
     expected = reference(AROUND_OURS[pipeline], MultiLabelKaLDA)
     assert_answers(model, for_theirs(X_make(X_test)), expected)
 

@@ -112,21 +112,6 @@ def test_the_form_of_the_data_does_not_matter(parameters, form):
     assert_allclose(found, expected, atol=1e-6)
 
 
-@pytest.mark.parametrize("form", [sparse.csr_array, sparse.csr_matrix])
-def test_sparse_labels_are_predicted_as_sparse_labels(form):
-    expected = KaLDAClassifier(random_state=0).fit(X, Y).predict(X)
-    found = KaLDAClassifier(random_state=0).fit(X, form(Y)).predict(X)
-    assert isinstance(found, form)
-    assert_array_equal(found.toarray(), expected)
-
-
-def test_rows_of_weight_zero_do_not_count():
-    weight = np.r_[np.ones(50), np.zeros(10)]
-    expected = KaLDAClassifier(random_state=0).fit(X[:50], Y[:50]).decision_function(X)
-    found = KaLDAClassifier(random_state=0).fit(X, Y, weight).decision_function(X)
-    assert_allclose(found, expected)
-
-
 def test_weights_are_repetitions_for_the_ridge_scores():
     """The line to the log-odds is another: a row that is there twice is never left out."""
     weight = np.random.default_rng(0).integers(1, 4, 60)
@@ -222,19 +207,6 @@ def with_nan(y, share=0.3, seed=0):
     return np.where(np.random.default_rng(seed).random(y.shape) < share, np.nan, y)
 
 
-def test_columns_name_the_labels_of_predictions(data):
-    X, y, X_test = data
-    frame = pd.DataFrame(X_test, index=[f"row {i}" for i in range(len(X_test))])
-    plain = classifier().fit(X, y)
-    named = classifier(as_frame=True).fit(X, pd.DataFrame(y, columns=NAMES))
-    assert named.label_names_.tolist() == NAMES
-    for method in ("predict", "predict_proba"):
-        found = getattr(named, method)(frame)
-        assert found.columns.tolist() == NAMES
-        assert found.index.equals(frame.index)
-        assert_array_equal(found, getattr(plain, method)(X_test))
-
-
 def test_frames_pass_through_pipelines_and_searches(data):
     X, y, X_test = data
     model = make_pipeline(StandardScaler(), classifier(as_frame=True))
@@ -306,15 +278,3 @@ def test_fitted_attributes_are_plain(data):
         *("n_features_in_", "relevance_", "shrinkage_", "thresholds_", "with_std_"),
     }
     assert_array_equal(model.classes_, [[0, 1]] * 3)
-
-
-@pytest.mark.parametrize("average", ["macro", "micro"])
-def test_one_label_is_calibrated_on_its_known_rows_alone(average, data):
-    """With a sample of weight so small that it changes no regression."""
-    X, y, X_test = data
-    model = classifier(shrinkage=0.2, average=average)
-    expected = model.fit(X, y[:, :1]).predict_proba(X_test), model.thresholds_
-    more = np.vstack([X, X.mean(axis=0)]), np.vstack([y[:, :1], [np.nan]])
-    found = model.fit(*more, np.append(np.ones(len(X)), 1e-6)).predict_proba(X_test)
-    assert_allclose(found, expected[0], atol=1e-4)
-    assert_allclose(model.thresholds_, expected[1], atol=1e-4)

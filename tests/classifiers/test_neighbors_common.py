@@ -283,17 +283,6 @@ def test_wrong_weights_are_named(classifier, weight, params, message):
         clone(classifier).set_params(**params).fit(X, y, sample_weight=weight)
 
 
-@pytest.mark.parametrize("n_features", [5, 30])
-@every
-def test_float32_is_searched_as_it_is(classifier, n_features):
-    X, y, X_test = smooth_data(n_features=n_features)
-    model = clone(classifier).fit(X.astype(np.float32), y)
-    assert model.knn_._fit_X.dtype == np.float32
-    expected = clone(classifier).fit(X, y).predict_proba(X_test)
-    found = model.predict_proba(X_test.astype(np.float32))
-    np.testing.assert_allclose(found, expected, atol=1e-5)
-
-
 @every
 def test_a_search_of_scikit_learn_can_take_the_place_of_ours(classifier):
     X, y, X_test = smooth_data()

@@ -50,21 +50,6 @@ def test_scores_are_those_of_n_refits(case, weights, form, ridge):
     np.testing.assert_allclose(rows.scores(ridge), refitted(X, Y, weight, ridge), atol=tolerance)
 
 
-def test_rows_of_no_weight_are_scored_by_the_fit_to_the_others():
-    X, Y = made()
-    weight = np.r_[np.zeros(10), np.ones(50)]
-    rows = path_of(X, Y, weight).without_each(X, Y, weight)
-    others = Ridge(1.0).fit(X[10:], Y[10:])
-    np.testing.assert_allclose(rows.scores(1.0)[:10], others.predict(X[:10]), atol=1e-9)
-
-
-def test_some_of_the_rows_have_the_scores_they_have_among_all():
-    X, Y = made()
-    path, weight = path_of(X, Y, np.ones(60)), np.ones(60)
-    some = path.without_each(X[::7], Y[::7], weight[::7]).scores(1.0)
-    np.testing.assert_allclose(some, path.without_each(X, Y, weight).scores(1.0)[::7])
-
-
 def test_weights_of_a_ridge_are_those_of_scikit_learn():
     X, Y = made()
     weight = np.random.default_rng(0).uniform(0.2, 5, 60)
@@ -126,15 +111,6 @@ def scored(n=400, K=5, seed=0):
     log_odds = rng.normal(size=(n, K)) * rng.uniform(1, 3, K) + rng.uniform(-3, 1, K)
     Y = (rng.random((n, K)) < expit(log_odds)).astype(float)
     return (log_odds - 1) * rng.uniform(0.5, 1.5, K), Y, log_odds
-
-
-def test_many_rows_give_the_logistic_regression_of_each_label():
-    scores, Y, _ = scored(n=20000)
-    slope, intercept = label_sigmoids(scores, Y, np.ones(20000))
-    for k in range(5):
-        alone = LogisticRegression(C=np.inf).fit(scores[:, [k]], Y[:, k])
-        assert slope[k] == pytest.approx(alone.coef_[0, 0], rel=0.02)
-        assert intercept[k] == pytest.approx(alone.intercept_[0], rel=0.02, abs=0.02)
 
 
 def test_it_is_the_minimum_of_the_penalised_losses():

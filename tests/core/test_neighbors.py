@@ -77,15 +77,6 @@ def test_other_metrics(p, metric):
     assert_allclose(distances, expected, rtol=1e-9)
 
 
-def test_a_row_of_zeros_has_the_cosine_distance_one_as_in_scikit_learn():
-    train, rows = smooth(20, np.random.default_rng(0))
-    train[5], rows[0] = 0, 0
-    distances, indices = ExactSearch(300, metric="cosine").fit(train).kneighbors(rows)
-    theirs = NearestNeighbors(n_neighbors=300, metric="cosine").fit(train).kneighbors(rows)
-    assert_allclose(distances, theirs[0], atol=1e-14)
-    assert_array_equal(indices[0], np.arange(300))
-
-
 def test_precomputed_distances_and_graphs():
     train, rows = integers(3, np.random.default_rng(0))
     search = ExactSearch(4, metric="precomputed").fit(cdist(train, train))

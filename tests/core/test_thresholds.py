@@ -110,29 +110,6 @@ def test_a_label_that_only_lowers_micro_f1_is_never_predicted():
     np.testing.assert_array_equal(best(scores, Y, average="micro", per_label=True), [0.5, np.inf])
 
 
-def test_rows_without_labels_count_for_nothing_in_the_mean_over_rows():
-    scores, Y = drawn(5)
-    assert Y.any(axis=1).all() is np.False_
-    labelled = Y.any(axis=1)
-    np.testing.assert_array_equal(
-        best(scores, Y, average="samples"), best(scores[labelled], Y[labelled], average="samples")
-    )
-
-
-def test_no_labels_at_all():
-    thresholds = best(np.ones((3, 2)), np.zeros((3, 2)))
-    np.testing.assert_array_equal(thresholds, [np.inf, np.inf])
-
-
-def test_scores_are_left_as_they_are():
-    scores, Y = drawn(1)
-    scores.flags.writeable = False
-    before = scores.copy()
-    for average, per_label in [("macro", False), ("macro", True), ("micro", False)]:
-        best(scores, Y, average=average, per_label=per_label)
-    np.testing.assert_array_equal(scores, before)
-
-
 @pytest.mark.parametrize(
     ("average", "per_label"), [("macro", True), ("macro", False), ("micro", True)]
 )
@@ -192,15 +169,6 @@ def test_a_single_label_has_one_column(classifier):
     scores = label_scores(classifier.fit(X, y), X, 1)
     assert scores.shape == (200, 1)
     assert scores[Y[:, 0] == 1].mean() > scores[Y[:, 0] == 0].mean() + 0.1
-
-
-def test_the_methods_are_asked_in_their_order():
-    X, Y = made()
-    classifier = OneVsRestClassifier(LogisticRegression()).fit(X, Y)
-    np.testing.assert_array_equal(
-        label_scores(classifier, X, 4, ["decision_function"]), classifier.decision_function(X)
-    )
-    np.testing.assert_array_equal(label_scores(classifier, X, 4), classifier.predict_proba(X))
 
 
 def test_a_classifier_without_scores_is_named():

@@ -170,13 +170,6 @@ def test_wrong_arguments_are_named(kwargs, message, frames):
     assert not plt.get_fignums()
 
 
-def test_wrong_rows_are_named():
-    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
-        ProjectionDisplay.from_transformed(SQUARE, ["a", "b"])
-    with pytest.raises(ValueError, match="X_transformed contains NaN"):
-        ProjectionDisplay.from_transformed([[np.nan, 1.0]], ["a"])
-
-
 def test_missing_matplotlib_is_named(monkeypatch):
     without("matplotlib.pyplot", monkeypatch)
     message = r'ProjectionDisplay needs matplotlib: pip install "skml-kalda\[inspection\]"'
@@ -231,24 +224,6 @@ def test_rows_of_a_direction_stand_together_the_positive_ones_above(display):
         entries = [table.loc[r, column] for r, c in zip(rows, leading, strict=True) if c == column]
         assert len(entries) > 1
         assert entries == sorted(entries, reverse=True)
-
-
-@both
-def test_colours_are_symmetric_about_zero(display):
-    table = random_table(3) - 5
-    low, high = display(table).plot().im_.get_clim()
-    assert -low == high == table.abs().max(axis=None)
-
-
-@both
-def test_values_are_printed_where_they_can_be_read(display):
-    table = random_table(3, 2)
-    shown = display(table).plot()
-    values = [[f"{value:.2f}" for value in row] for row in shown.im_.get_array()]
-    assert [[text.get_text() for text in row] for row in shown.text_] == values
-    assert display(random_table(3, 13)).plot().text_ is None
-    assert display(random_table(3, 13)).plot(include_values=True).text_.shape == (3, 13)
-    assert display(table).plot(include_values=False).text_ is None
 
 
 @pytest.mark.parametrize("cmap", ["PuOr", "coolwarm", "viridis"])

@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from pandas.testing import assert_frame_equal
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
@@ -63,15 +62,6 @@ def test_a_constant_feature_has_no_correlation(fitted, frames):
     assert_allclose(table.drop(index="feature 3"), expected, atol=1e-12)
 
 
-def test_a_pipeline_has_the_coefficients_of_its_last_step(frames):
-    X, Y = frames
-    pipeline = make_pipeline(StandardScaler(), MultiLabelKaLDA()).fit(X, Y)
-    table = loadings(pipeline)
-    assert_array_equal(table, pipeline[-1].components_.T)
-    assert list(table.index) == FEATURES
-    assert_allclose(loadings(pipeline, X), correlations(X, pipeline.transform(X)), atol=1e-12)
-
-
 def test_label_profile_is_the_standardised_mean_of_the_rows_of_each_label(fitted, frames):
     X, Y = frames
     Z = pd.DataFrame(fitted.transform(X))
@@ -90,15 +80,6 @@ def test_labels_in_any_form_have_the_same_profile(form, fitted, frames):
     assert_array_equal(table, label_profile(fitted, X, Y))
     assert list(table.index) == ["0", "1", "2", "3"]
     assert list(label_profile(fitted, X, given, label_names=LABELS).index) == LABELS
-
-
-@pytest.mark.parametrize("container", ["pandas", "polars"])
-def test_the_container_a_reducer_returns_changes_nothing(container, fitted, frames):
-    X, Y = frames
-    tables = [loadings(fitted, X), label_profile(fitted, X, Y)]
-    fitted.set_output(transform=container)
-    assert_frame_equal(tables[0], loadings(fitted, X))
-    assert_frame_equal(tables[1], label_profile(fitted, X, Y))
 
 
 def test_what_is_not_fitted_is_named(frames):

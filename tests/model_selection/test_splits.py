@@ -194,26 +194,6 @@ def test_every_form_of_y_gives_the_same_splits(form, splitter, labels):
     ]
 
 
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda seed: MultiLabelStratifiedKFold(4, shuffle=True, random_state=seed),
-        lambda seed: MultiLabelStratifiedShuffleSplit(4, random_state=seed),
-    ],
-)
-def test_a_seed_gives_its_own_splits(make, labels):
-    assert rows_of(make(0), labels) == rows_of(make(0), labels)
-    assert rows_of(make(0), labels) != rows_of(make(1), labels)
-    assert rows_of(make(None), labels) != rows_of(make(None), labels)
-
-
-def test_the_global_random_state_is_left_alone(splitter, labels):
-    np.random.seed(0)  # noqa: NPY002
-    state = np.random.get_state()[1].copy()  # noqa: NPY002
-    rows_of(splitter, labels)
-    np.testing.assert_array_equal(np.random.get_state()[1], state)  # noqa: NPY002
-
-
 def test_scikit_learn_takes_the_splitters(splitter):
     X, Y = made(n=120)
     assert check_cv(splitter) is splitter

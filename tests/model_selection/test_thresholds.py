@@ -166,15 +166,6 @@ def test_any_splitter_holds_rows_out():
     assert by_number == by_default == by_splitter
 
 
-def test_groups_reach_the_splitter():
-    X, Y = made(n=60)
-    groups = np.repeat(np.arange(6), 10)
-    tuned = TunedThresholdsCV(MLkNN(k=3), cv=GroupKFold(3)).fit(X, Y, groups=groups)
-    assert tuned.best_score_ > 0
-    with pytest.raises(ValueError, match="groups"):
-        TunedThresholdsCV(MLkNN(k=3), cv=GroupKFold(3)).fit(X, Y)
-
-
 def test_weights_of_rows_reach_every_fit():
     X, Y = echoed(n=60)
     weight = np.arange(60.0)
@@ -280,15 +271,6 @@ def test_wrong_parameters_are_named(parameters, error):
 def test_wrong_labels_are_named(y, message):
     with pytest.raises(ValueError, match=message):
         TunedThresholdsCV(MLkNN()).fit(made()[0], y)
-
-
-def test_scores_that_are_no_numbers_are_named():
-    class Broken(Echo):
-        def decision_function(self, X):
-            return np.full(np.shape(X), np.nan)
-
-    with pytest.raises(ValueError, match="scores contains NaN"):
-        TunedThresholdsCV(Broken()).fit(*echoed())
 
 
 NOT_FOR_IT = {
