@@ -5,7 +5,6 @@ from itertools import permutations
 import numpy as np
 import pandas as pd
 import pytest
-import sklearn
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import coverage_error, ndcg_score
@@ -192,24 +191,6 @@ def test_scorers_read_labels_that_are_constant_in_a_training_fold():
                 classifier, X, labels, cv=KFold(3), scoring=scorer, error_score="raise"
             )
             assert values.mean() > labels.mean(axis=0).max() - 0.05
-
-
-def test_weights_are_routed_to_scorers():
-    X, Y = made(n=90)
-    weight = np.r_[np.ones(60), np.zeros(30)]
-    with sklearn.config_context(enable_metadata_routing=True):
-        scorer = get_scorer("precision_at_1").set_score_request(sample_weight=True)
-        routed = cross_val_score(
-            KNeighborsClassifier(),
-            X,
-            Y,
-            cv=[(np.arange(60), np.arange(30, 90))],
-            scoring=scorer,
-            params={"sample_weight": weight},
-        )
-    classifier = KNeighborsClassifier().fit(X[:60], Y[:60])
-    expected = get_scorer("precision_at_1")(classifier, X[30:60], Y[30:60])
-    np.testing.assert_allclose(routed, expected)
 
 
 @pytest.mark.parametrize("name", ["precision_at_k", "precision_at_0", "f1_macro", "coverage"])

@@ -10,7 +10,6 @@ import pandas as pd
 import pytest
 import sklearn
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.exceptions import UnsetMetadataPassedError
 from sklearn.metrics import f1_score, get_scorer
 from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.pipeline import make_pipeline
@@ -61,12 +60,6 @@ def test_weights_of_training_rows_go_through_a_search():
         plain.fit(X[train], Y[train], sample_weight=WEIGHT[train])
         expected = f1_score(Y[test], plain.predict(X[test]), average="micro")
         assert search.cv_results_[f"split{split}_test_score"][0] == expected
-
-
-def test_weights_that_nobody_asked_for_are_named():
-    model = make_pipeline(MultiLabelKaLDA(), MLkNN())
-    with pytest.raises(UnsetMetadataPassedError, match="sample_weight"):
-        model.fit(X, Y, sample_weight=WEIGHT)
 
 
 @pytest.mark.parametrize(

@@ -177,24 +177,23 @@ class KernelFactory:
         self._widths = widths
         self._landmarks: dict[bool, Any] = {}
 
-    def first_map(self, space: Space) -> FeatureMap:
-        """Return the feature map for the first samples; further ones may follow."""
-        if self._needs_no_landmarks(space):
-            return LinearMap(space)
-        return self.feature_map(space, self.samples.moments())
+    def feature_map(self, space: Space, moments: FeatureMoments | None = None) -> FeatureMap:
+        """Return the feature map of a space, with the factors that `moments` imply.
 
-    def feature_map(self, space: Space, moments: FeatureMoments) -> FeatureMap:
-        """Return the feature map of a space, with the factors that `moments` imply."""
-        moments = moments.filled(self.samples.Y.shape[1])
+        Without them, further samples may follow: the factors are those of the samples here, or,
+        if there are no landmarks, of all samples.
+        """
+        X, Y = self.samples.X, self.samples.Y
+        needs_landmarks = space.kernel != "linear" or X.shape[1] > self._max_features
+        if moments is None and not needs_landmarks:
+            return LinearMap(space)
+        moments = (self.samples.moments() if moments is None else moments).filled(Y.shape[1])
         factors = space.factors(moments)
-        if self._needs_no_landmarks(space):
+        if not needs_landmarks:
             return LinearMap(space, factors[0])
         landmarks = self._landmarks_for(space.with_std, moments)
         kernels = [(factor, self._kernel(space.kernel, factor, landmarks)) for factor in factors]
         return KernelMap(kernels, landmarks)
-
-    def _needs_no_landmarks(self, space: Space) -> bool:
-        return space.kernel == "linear" and self.samples.X.shape[1] <= self._max_features
 
     def _kernel(self, kernel: str, factor: Array, landmarks: Any) -> LandmarkKernel:
         points = times(landmarks, factor)

@@ -67,7 +67,7 @@ class KaLDAClassifier(LabelPredictor, ClassifierMixin, BaseEstimator):
     ----------
     kernel : {"auto", "rbf", "angular", "linear"} or list of these, default="auto"
         Kernel, or kernels to choose from; "auto" is all three. "rbf" is the Gaussian kernel,
-        "angular" the Gaussian kernel of rows scaled to unit length.
+        "angular" the Gaussian kernel of samples scaled to unit length.
     gamma : "auto", float or list of floats, default="auto"
         Parameter of the Gaussian kernels, in units of one over the median squared distance.
         For several values, the kernel is the mean of theirs. "auto" is the mean for 1/8, 1/2, 2
@@ -78,11 +78,11 @@ class KaLDAClassifier(LabelPredictor, ClassifierMixin, BaseEstimator):
     relevance : "auto", float or list of floats, default="auto"
         Features are multiplied by this power of their own correlation with the labels, as in
         `AlignmentScaler`. For several powers, the kernel is the mean of theirs. "auto" chooses
-        between 0, 1 and both; no row is judged by a relevance computed from its own labels.
+        between 0, 1 and both; no sample is scored by a relevance computed from its own labels.
     with_std : "auto" or bool, default="auto"
         Whether features are divided by their standard deviations. "auto" chooses.
     n_landmarks : "auto" or int, default="auto"
-        Number of landmarks of the kernel, the centres of k-means clusters; all rows if there
+        Number of landmarks of the kernel, the centres of k-means clusters; all samples if there
         are not more of them. "auto" is 1000. A linear kernel of up to 2000 features needs none.
     average : {"macro", "micro"}, default="macro"
         The F1 that the thresholds maximise: that of each label, with a threshold of its own,
@@ -92,7 +92,7 @@ class KaLDAClassifier(LabelPredictor, ClassifierMixin, BaseEstimator):
         named column for each label: polars frames if `y` was one, else pandas frames with the
         index of X.
     random_state : int, RandomState instance or None, default=None
-        Draws landmarks and samples of rows.
+        Controls landmark and sample selection.
 
     Attributes
     ----------
@@ -107,7 +107,7 @@ class KaLDAClassifier(LabelPredictor, ClassifierMixin, BaseEstimator):
     leave_one_out_error_ : float
         Leave-one-out squared error of the scores, as a share of the variance of the labels.
     candidates_ : list of dict
-        The candidates tried, with their errors: first kernels, then relevances.
+        The candidates scored, with their errors: first kernels, then relevances.
     thresholds_ : ndarray of shape (n_labels,)
         A label is predicted if its probability is at least this. Not set for a 1-D `y`.
     classes_ : ndarray of shape (K, 2) or (K,)
@@ -131,24 +131,24 @@ class KaLDAClassifier(LabelPredictor, ClassifierMixin, BaseEstimator):
     With features :math:`\varphi_i` of the kernel about their mean, of scatter
     :math:`S = U\Lambda U^\top`, and :math:`z_i = U^\top\varphi_i`, the scores for a ridge
     :math:`\lambda` are :math:`f_i = \bar y + \sum_j z_{ij} (\Lambda + \lambda)_j^{-1} (Z^\top Y)_j`
-    and the score of a row that was left out is
+    and the score of a sample that was left out is
 
     .. math:: y_i - \frac{y_i - f_i}{1 - h_i}, \qquad
               h_i = \frac1n + \sum_j \frac{z_{ij}^2}{\Lambda_j + \lambda},
 
     so that one eigendecomposition yields the errors of all shrinkages. The kernel and the
-    relevance are chosen on at most 1000 rows and 500 landmarks: first the kernel, then the
+    relevance are chosen on at most 1000 samples and 500 landmarks: first the kernel, then the
     relevance. Probabilities are sigmoids of the leave-one-out scores, one for each label, pulled
     towards a common one; for a 1-D `y` they are a softmax. Leave-one-out scores of at most 5000
-    rows, drawn at random, determine shrinkage, probabilities and thresholds.
+    samples, drawn at random, determine shrinkage, probabilities and thresholds.
 
     For a 1-D `y` the class with the largest score is predicted. A label whose leave-one-out
-    scores are no better than chance is predicted for all rows if it is more likely than not,
+    scores are no better than chance is predicted for all samples if it is more likely than not,
     else for none. Weights count in the fit, the choices and the probabilities; thresholds count
-    every row of positive weight once.
+    every sample of positive weight once.
 
     A missing value (NaN) in an indicator `y` is an unknown label. The regression then uses the
-    mean of the label over the rows in which it is known, which adds nothing to the centred sums
+    mean of the label over the samples in which it is known, which adds nothing to the centred sums
     above; errors, probabilities and thresholds are those of known labels.
 
     References
@@ -215,7 +215,7 @@ class KaLDAClassifier(LabelPredictor, ClassifierMixin, BaseEstimator):
             Class labels, or a {0, 1} indicator matrix in any form. The columns of a data
             frame name the labels. NaN in a matrix is an unknown label.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weight of each row; None means one.
+            Weight of each sample; None means one.
 
         Returns
         -------
@@ -230,24 +230,24 @@ class KaLDAClassifier(LabelPredictor, ClassifierMixin, BaseEstimator):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Add a batch of rows.
+        """Add a batch of samples.
 
         The kernel, its landmarks and the relevance are chosen on the first batch, which should
-        be a fair sample of at least a few hundred rows. All else is chosen on all rows. A linear
-        kernel of up to 2000 features has no landmarks, and its relevance is that of all rows.
-        The first call after `fit` starts over.
+        be a fair sample of at least a few hundred samples. All else is chosen on all samples. A
+        linear kernel of up to 2000 features has no landmarks, and its relevance is that of all
+        samples. The first call after `fit` starts over.
 
         Parameters
         ----------
         X : array-like or sparse of shape (n_samples, n_features)
-            The rows of the batch.
+            The samples of the batch.
         y : array-like or sparse of shape (n_samples,) or (n_samples, n_labels)
             Their labels. Indicator matrices have the same columns in every batch.
         classes : array-like of shape (n_classes,), default=None
             All classes that a 1-D `y` may have. Needed in the first call if its `y` does not
             have them all; ignored in later calls.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weight of each row; None means one.
+            Weight of each sample; None means one.
 
         Returns
         -------
@@ -343,7 +343,7 @@ class KaLDAClassifier(LabelPredictor, ClassifierMixin, BaseEstimator):
         ]
         self.kernel_, self.relevance_, self.with_std_ = space
         factory = KernelFactory(samples, n_landmarks, max_features, widths, seed)
-        return RunningFit(factory.first_map(space), samples, np.random.RandomState(seed))
+        return RunningFit(factory.feature_map(space), samples, np.random.RandomState(seed))
 
     def _shrinkages(self) -> Sequence[float]:
         return SHRINKAGES if self.shrinkage == "auto" else (self.shrinkage,)

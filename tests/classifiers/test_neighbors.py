@@ -15,7 +15,6 @@ from scipy import sparse
 from scipy.spatial.distance import cdist
 from sklearn.base import clone
 from sklearn.metrics import (
-    f1_score,
     hamming_loss,
 )
 from sklearn.neighbors import KNeighborsClassifier
@@ -43,11 +42,6 @@ def assert_same_as_framework(X, y, X_test, search=None, **params):
 def test_equals_the_frameworks_with_ties_in_the_order_of_rows(k, s, form, n_features):
     X, y, X_test = grid_data(n_features, n_train=260, seed=k)
     assert_same_as_framework(form(X), form(y), form(X_test), SortedSearch(), k=k, s=s)
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_equals_the_frameworks_without_ties(seed):
-    assert_same_as_framework(*smooth_data(seed=seed), k=5)
 
 
 def test_equals_the_frameworks_with_empty_and_full_labels():
@@ -346,28 +340,6 @@ def test_mlknn_counts_those_who_know(partly_known):
         expected[:, label] = table[new[:, label]]
     assert_allclose(model.predict_proba(X_test), expected)
     assert_array_equal(model.predict(X_test), expected >= 0.5)
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_a_threshold_is_the_best_for_known_labels(seed):
-    X, y, _ = smooth_data(n_train=60, n_labels=N_LABELS)
-    rng = np.random.default_rng(seed)
-    # Mostly in rows without the label, so that they would count as errors.
-    y = np.where(rng.random(y.shape) < np.where(y, 0.1, 0.6), np.nan, y)
-    model = BinaryRelevanceKNN(K, threshold="auto").fit(X, y)
-    votes = shares_of_knowers(X, y, np.ones(60), X, drop=1)
-    known = ~np.isnan(y)
-
-    def macro_f1(threshold):
-        return np.mean(
-            [
-                f1_score(y[rows, label], votes[rows, label] >= threshold)
-                for label, rows in enumerate(known.T)
-            ]
-        )
-
-    best = max(macro_f1(threshold) for threshold in np.unique(votes))
-    assert macro_f1(model.thresholds_[0]) == pytest.approx(best)
 
 
 @pytest.mark.parametrize("threshold", [0.5, "auto"])

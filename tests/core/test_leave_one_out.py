@@ -5,8 +5,7 @@ import pytest
 from scipy import sparse
 from scipy.optimize import minimize
 from scipy.special import expit, logit, softmax
-from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.metrics import log_loss
+from sklearn.linear_model import Ridge
 
 from skml_kalda._core.leave_one_out import RidgePath, label_sigmoids, softmax_slope
 from skml_kalda._core.scatter import MomentScatter
@@ -48,16 +47,6 @@ def test_scores_are_those_of_n_refits(case, weights, form, ridge):
     rows = path_of(form(X), Y, weight).without_each(form(X), Y, weight)
     tolerance = 1e-6 if case == "offset" else 1e-9
     np.testing.assert_allclose(rows.scores(ridge), refitted(X, Y, weight, ridge), atol=tolerance)
-
-
-def test_weights_of_a_ridge_are_those_of_scikit_learn():
-    X, Y = made()
-    weight = np.random.default_rng(0).uniform(0.2, 5, 60)
-    path = path_of(X, Y, weight)
-    model = Ridge(2.0).fit(X, Y, weight)
-    np.testing.assert_allclose(path.weights(2.0).T, model.coef_, atol=1e-10)
-    intercept = path.label_mean - path.mean @ path.weights(2.0)
-    np.testing.assert_allclose(intercept, model.intercept_, atol=1e-9)
 
 
 def test_the_error_is_that_of_the_scores():
@@ -134,30 +123,6 @@ def test_it_is_the_minimum_of_the_penalised_losses():
         a, b = best(np.array([k]), common, 3.0)
         assert slope[k] == pytest.approx(a / unit[k], rel=1e-3)
         assert intercept[k] == pytest.approx(logit(q[k]) + b - a * q[k] / unit[k], rel=1e-3)
-
-
-def test_a_rare_label_learns_from_the_others():
-    rng = np.random.default_rng(0)
-    losses = []
-    for seed in range(20):
-        scores, Y, log_odds = scored(n=60, K=8, seed=seed)
-        true = expit(log_odds)
-        slope, intercept = label_sigmoids(scores, Y, np.ones(60))
-        together = expit(slope * scores + intercept)
-        alone = np.column_stack(
-            [
-                LogisticRegression(C=np.inf)
-                .fit(scores[:, [k]], Y[:, k])
-                .predict_proba(scores[:, [k]])[:, 1]
-                if 0 < Y[:, k].sum() < 60
-                else np.full(60, Y[:, k].mean())
-                for k in range(8)
-            ]
-        ).clip(1e-12, 1 - 1e-12)
-        fresh = (rng.random(true.shape) < true).astype(int)
-        losses.append([log_loss(fresh.ravel(), p.ravel()) for p in (together, alone)])
-    together, alone = np.mean(losses, axis=0)
-    assert together < alone
 
 
 def test_scores_that_say_the_opposite_give_the_prevalence():

@@ -102,18 +102,6 @@ def test_frequent_labels_have_a_colour_and_the_others_share_one_wedge():
     assert texts(display) == ["sea (3)", "3 other labels", "no label (1)"]
 
 
-def test_labels_to_show_can_be_named(frames):
-    X, Y = frames
-    display = ProjectionDisplay.from_estimator(
-        MultiLabelKaLDA().fit(X, Y), X, Y, shown=["snow", "sun"]
-    )
-    counts = Y.sum()
-    assert texts(display)[:3] == [
-        f"sun ({counts['sun']})", f"snow ({counts['snow']})", "2 other labels",
-    ]  # fmt: skip
-    assert texts(display.plot(shown="sea"))[0] == f"sea ({counts['sea']})"
-
-
 @pytest.mark.parametrize("components", [None, [0]])
 def test_a_single_direction_is_a_histogram(components):
     values = [0.0, 10.0, 0.02, 9.99, 5.0]
@@ -224,23 +212,6 @@ def test_rows_of_a_direction_stand_together_the_positive_ones_above(display):
         entries = [table.loc[r, column] for r, c in zip(rows, leading, strict=True) if c == column]
         assert len(entries) > 1
         assert entries == sorted(entries, reverse=True)
-
-
-@pytest.mark.parametrize("cmap", ["PuOr", "coolwarm", "viridis"])
-def test_printed_values_contrast_with_their_cell(cmap):
-    table = pd.DataFrame({"a": np.linspace(-1, 1, 41)})
-    shown = LoadingsDisplay(table).plot(max_rows=41, cmap=cmap)
-    for cell, text in zip(shown.im_.get_array().ravel(), shown.text_.ravel(), strict=True):
-        background = shown.im_.cmap(shown.im_.norm(cell))[:3]
-        assert contrast(background, 1.0 if text.get_color() == "white" else 0.0) > 4.5
-
-
-def contrast(color, grey):
-    """The contrast ratio of the web's accessibility guidelines; 4.5 can be read by most."""
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in color]
-    light = np.dot(linear, [0.2126, 0.7152, 0.0722])
-    brighter, darker = max(light, grey), min(light, grey)
-    return (brighter + 0.05) / (darker + 0.05)
 
 
 def test_directions_of_tables_can_be_chosen(fitted, frames):

@@ -227,11 +227,6 @@ def test_wrong_labels_are_named(y, message, splitter):
         splitter.split(np.zeros(203), y)
 
 
-def test_more_folds_than_rows_are_refused():
-    with pytest.raises(ValueError, match="n_splits=6 greater than the number of samples"):
-        next(MultiLabelStratifiedKFold(6).split(np.zeros(5), np.eye(5)))
-
-
 @pytest.mark.parametrize("sizes", [{"test_size": 1.5}, {"test_size": 203}, {"train_size": "half"}])
 def test_sizes_that_make_no_sense_are_refused(sizes, labels):
     with pytest.raises(ValueError, match=str(next(iter(sizes.values())))):

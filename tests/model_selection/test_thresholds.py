@@ -10,12 +10,9 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.model_selection import (
-    GridSearchCV,
     GroupKFold,
     KFold,
     ShuffleSplit,
-    cross_val_predict,
-    cross_val_score,
 )
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.multioutput import ClassifierChain, MultiOutputClassifier
@@ -172,18 +169,6 @@ def test_weights_of_rows_reach_every_fit():
     tuned = TunedThresholdsCV(Echo()).fit(X, Y, sample_weight=weight)
     np.testing.assert_array_equal(tuned.estimator_.weight_, weight)
 
-    # Rows of weight zero count for nothing, in the folds too.
-    X, Y = made(n=120)
-    wrong = np.arange(120) % 4 == 0
-    flipped = np.where(wrong[:, None], 1 - Y, Y)
-    weight = np.where(wrong, 0.0, 1.0)
-    classifier = MultiOutputClassifier(LogisticRegression())
-    cv = [(np.arange(60), np.flatnonzero(~wrong[60:]) + 60)]
-    weighted = TunedThresholdsCV(classifier, cv=cv).fit(X, flipped, sample_weight=weight)
-    kept = np.flatnonzero(~wrong[:60])
-    dropped = TunedThresholdsCV(classifier, cv=[(kept, cv[0][1])]).fit(X, Y)
-    np.testing.assert_allclose(weighted.thresholds_, dropped.thresholds_, rtol=1e-3)
-
 
 def test_metadata_are_routed():
     X, Y = echoed(n=60)
@@ -204,19 +189,6 @@ def test_a_precomputed_kernel_is_split_both_ways():
     a = TunedThresholdsCV(kernel).fit(X @ X.T, Y)
     b = TunedThresholdsCV(plain).fit(X, Y)
     np.testing.assert_allclose(a.thresholds_, b.thresholds_, rtol=1e-6)
-
-
-def test_it_works_in_searches_and_cross_validation():
-    X, Y = made(n=90)
-    search = GridSearchCV(
-        TunedThresholdsCV(MLkNN(), cv=3),
-        {"estimator__k": [3, 10], "per_label": [False, True]},
-        scoring="f1_macro",
-        cv=3,
-    ).fit(X, Y)
-    assert search.best_estimator_.estimator_.k == search.best_params_["estimator__k"]
-    assert (cross_val_score(search.best_estimator_, X, Y, scoring="f1_macro", cv=3) > 0).all()
-    assert cross_val_predict(TunedThresholdsCV(MLkNN()), X, Y, cv=3).shape == Y.shape
 
 
 def test_scores_of_the_classifier_are_passed_on_if_it_has_them():
