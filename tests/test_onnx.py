@@ -181,16 +181,6 @@ def test_every_linear_reducer_is_among_the_cases():
     assert len(public(BaseReducer)) >= 16
 
 
-def test_the_shapes_of_the_outputs_are_declared():
-    X, Y = made()
-    skml_kalda.onnx.register()
-    (output,) = to_onnx(MultiLabelKaLDA().fit(X, Y), X[:1]).graph.output
-    assert [dim.dim_value for dim in output.type.tensor_type.shape.dim] == [0, 3]
-    outputs = to_onnx(MLkNN(k=3).fit(X, Y), X[:1]).graph.output
-    shapes = [[d.dim_value for d in each.type.tensor_type.shape.dim] for each in outputs]
-    assert shapes == [[0, 4], [0, 4]]
-
-
 @pytest.mark.parametrize(
     ("estimator", "message"),
     [

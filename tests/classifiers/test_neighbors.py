@@ -272,12 +272,6 @@ def test_classes_have_no_threshold(kind):
     assert_array_equal(model.predict(X_test), kind().fit(X, names).predict(X_test))
 
 
-@pytest.mark.parametrize("kind", [BinaryRelevanceKNN, MLkNN])
-def test_where_no_row_has_a_label_none_is_predicted(kind):
-    X, y, X_test = rows_with_an_empty_label()
-    assert not kind(threshold="auto").fit(X, np.zeros_like(y)).predict(X_test).any()
-
-
 K, N_LABELS = 5, 3
 NAMES = np.array(["sun", "sea", "sky"], dtype=object)
 
@@ -418,16 +412,6 @@ def test_is_the_top_of_sorted_probabilities(classifier, n, working_memory):
     assert_array_equal(scores, highest)
 
 
-@with_top_labels
-def test_positions_of_classes_are_returned_for_a_1d_y(classifier):
-    X, _, X_test = smooth_data()
-    names = np.array(["sea", "sky", "sun"])[X[:, 0].argsort().argsort() % 3]
-    labels, scores = classifier.fit(X, names).top_labels(X_test, n=2)
-    expected, highest = sorted_labels(classifier.predict_proba(X_test), 2)
-    assert_array_equal(labels, expected)
-    assert_array_equal(scores, highest)
-
-
 def test_thousands_of_labels_take_no_dense_array():
     n, K = 2000, 20_000
     X, _, _ = smooth_data(n_train=n, n_test=0, n_features=3)
@@ -454,16 +438,6 @@ def test_a_wrong_n_is_named(classifier, n):
     X, y, X_test = smooth_data(n_labels=4)
     with pytest.raises(ValueError, match=f"n={n!r} must be an integer from 1 to 4"):
         classifier.fit(X, y).top_labels(X_test, n=n)
-
-
-def test_arguments_keep_their_place_and_the_search_its_name():
-    """scikit-multilearn's own tests fit `MLkNN(k, s)` and read `knn_`."""
-    X, y, _ = smooth_data()
-    model = MLkNN(3, 0.5, n_jobs=-1).fit(X, y)
-    assert (model.k, model.s) == (3, 0.5)
-    assert model.knn_.get_params()["n_neighbors"] == 3
-    assert model.knn_.get_params()["n_jobs"] == -1
-    assert {"classes_", "label_names_", "knn_", "thresholds_"} <= vars(model).keys()
 
 
 @pytest.mark.parametrize("classifier", [MLkNN(k=3), BinaryRelevanceKNN(k=3)], ids=repr)

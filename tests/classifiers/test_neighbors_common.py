@@ -11,8 +11,8 @@ import sklearn
 from numpy.testing import assert_array_equal
 from scipy import sparse
 from sklearn.base import clone, is_classifier
-from sklearn.metrics import accuracy_score, get_scorer
-from sklearn.model_selection import cross_val_predict, cross_val_score
+from sklearn.metrics import get_scorer
+from sklearn.model_selection import cross_val_predict
 from sklearn.neighbors import KNeighborsTransformer
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import (
@@ -135,18 +135,6 @@ def test_scikit_learns_scorers_accept_the_probabilities(classifier, scoring, n_l
     scorer = get_scorer(scoring)
     answer = model.predict(X) if scoring == "f1_macro" else model.predict_proba(X)
     assert scorer(model, X, y) == scorer._sign * scorer._score_func(y, answer, **scorer._kwargs)
-
-
-@both
-def test_cross_validation_predicts_labels_and_probabilities(classifier):
-    X, y, _ = smooth_data()
-    probability = cross_val_predict(classifier, X, y, cv=3, method="predict_proba")
-    labels = cross_val_predict(classifier, X, y, cv=3)
-    assert_array_equal(labels, probability >= 0.5)
-    assert_array_equal(dense(cross_val_predict(classifier, X, sparse.csr_array(y), cv=3)), labels)
-    assert cross_val_score(classifier, X, y, cv=3).mean() == pytest.approx(
-        accuracy_score(y, labels)
-    )
 
 
 @both
@@ -283,3 +271,12 @@ def test_a_search_of_scikit_learn_can_take_the_place_of_ours(classifier):
     assert_array_equal(
         clone(model).fit(X, y).predict(X_test), clone(classifier).fit(X, y).predict(X_test)
     )
+
+
+@both
+def test_fitted_attributes_are_plain(classifier):
+    X, y, _ = smooth_data()
+    model = clone(classifier).fit(X, y)
+    fitted = {name for name in vars(model) if name.endswith("_")}
+    assert fitted == {"classes_", "knn_", "label_names_", "n_features_in_", "thresholds_"}
+    assert not hasattr(classifier, "knn_")

@@ -49,14 +49,6 @@ def test_scores_are_those_of_n_refits(case, weights, form, ridge):
     np.testing.assert_allclose(rows.scores(ridge), refitted(X, Y, weight, ridge), atol=tolerance)
 
 
-def test_the_error_is_that_of_the_scores():
-    X, Y = made()
-    weight = np.random.default_rng(0).uniform(0.2, 5, 60)
-    rows = path_of(X, Y, weight).without_each(X, Y, weight)
-    expected = np.average(((Y - refitted(X, Y, weight, 3.0)) ** 2).sum(axis=1), weights=weight)
-    assert rows.squared_error(3.0) / weight.sum() == pytest.approx(expected)
-
-
 def test_full_shrinkage_leaves_the_mean_of_the_other_rows():
     X, Y = made()
     path = path_of(X, Y, np.ones(60))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -65,18 +63,6 @@ def test_copies_of_a_row_are_found_in_their_order_whatever_is_searched_with_it(p
         assert_array_equal(distances[: len(own)], 0)
 
 
-@pytest.mark.parametrize("metric", ["cosine", "manhattan", "chebyshev"])
-@pytest.mark.parametrize("p", [3, 40])
-def test_other_metrics(p, metric):
-    train, rows = smooth(p, np.random.default_rng(0))
-    distances, indices = ExactSearch(6, metric=metric).fit(train).kneighbors(rows)
-    expected, expected_indices = sorted_rows(
-        train, rows, 6, {"manhattan": "cityblock"}.get(metric, metric)
-    )
-    assert_array_equal(indices, expected_indices)
-    assert_allclose(distances, expected, rtol=1e-9)
-
-
 def test_precomputed_distances_and_graphs():
     train, rows = integers(3, np.random.default_rng(0))
     search = ExactSearch(4, metric="precomputed").fit(cdist(train, train))
@@ -85,15 +71,6 @@ def test_precomputed_distances_and_graphs():
     graph = NearestNeighbors(n_neighbors=4).fit(train).kneighbors_graph(mode="distance")
     search = ExactSearch(4, metric="precomputed").fit(graph)
     assert_array_equal(np.sort(search.kneighbors(graph)[1]), np.sort(graph.indices.reshape(-1, 4)))
-
-
-@pytest.mark.parametrize("p", [2, 40])
-def test_float32_and_sparse_queries_of_dense_rows_and_pickling(p):
-    train, rows = (each.astype(np.float32) for each in smooth(p, np.random.default_rng(0)))
-    search = pickle.loads(pickle.dumps(ExactSearch(5).fit(train)))
-    _, expected = sorted_rows(train, rows, 5)
-    assert_array_equal(search.kneighbors(rows, return_distance=False), expected)
-    assert_array_equal(search.kneighbors(sparse.csr_array(rows), return_distance=False), expected)
 
 
 @pytest.mark.parametrize("n_neighbors", [2, 5, 9])

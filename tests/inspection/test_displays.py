@@ -4,12 +4,9 @@ from itertools import chain
 
 import matplotlib.pyplot as plt
 import numpy as np
-import pandas as pd
 import pytest
 from matplotlib.colors import to_hex
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from skml_kalda import MultiLabelKaLDA
 from skml_kalda.inspection import (
@@ -63,25 +60,6 @@ def test_the_wedges_of_a_row_are_equal_parts_of_its_disc():
     whole = areas[0]
     assert_allclose(areas, whole / np.array([1, 3, 3, 3, 2, 2, 1]), rtol=0.06)
     assert whole == pytest.approx(np.pi / 4, rel=0.06)
-
-
-def test_rows_that_were_transformed_before_give_the_same_picture(fitted, frames):
-    X, Y = frames
-    display = ProjectionDisplay.from_estimator(fitted, X, Y)
-    Z = pd.DataFrame(fitted.transform(X), columns=fitted.get_feature_names_out())
-    again = ProjectionDisplay.from_transformed(Z, Y)
-    assert pies(again) == pies(display)
-    assert texts(again) == texts(display)
-    assert (again.ax_.get_xlabel(), again.ax_.get_ylabel()) == tuple(Z.columns[:2])
-
-
-def test_other_directions_can_be_drawn(frames):
-    X, Y = frames
-    pipeline = make_pipeline(StandardScaler(), MultiLabelKaLDA()).fit(X, Y)
-    display = ProjectionDisplay.from_estimator(pipeline, X, Y, components=(2, 0))
-    assert_array_equal(display.points, pipeline.transform(X)[:, [2, 0]])
-    assert display.ax_.get_xlabel() == "multilabelkalda2"
-    assert display.ax_.get_ylabel() == "multilabelkalda0"
 
 
 def test_frequent_labels_have_a_colour_and_the_others_share_one_wedge():

@@ -6,15 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
-from sklearn.base import clone
 from sklearn.model_selection import (
-    GridSearchCV,
     KFold,
     ShuffleSplit,
-    check_cv,
-    cross_val_score,
 )
-from sklearn.neighbors import KNeighborsClassifier
 
 from skml_kalda.model_selection import (
     MultiLabelStratifiedKFold,
@@ -194,19 +189,6 @@ def test_every_form_of_y_gives_the_same_splits(form, splitter, labels):
     ]
 
 
-def test_scikit_learn_takes_the_splitters(splitter):
-    X, Y = made(n=120)
-    assert check_cv(splitter) is splitter
-    assert splitter.get_n_splits() == splitter.get_n_splits(X, Y) == 4
-    scores = cross_val_score(KNeighborsClassifier(), X, Y, cv=splitter, scoring="f1_macro")
-    assert scores.shape == (4,)
-    assert np.isfinite(scores).all()
-    grid = {"n_neighbors": [1, 5]}
-    search = GridSearchCV(KNeighborsClassifier(), grid, cv=splitter, scoring="f1_macro")
-    assert search.fit(X, Y).n_splits_ == 4
-    assert clone(search).get_params()["cv"] is not None
-
-
 def test_groups_are_ignored_with_a_warning(splitter, labels):
     with pytest.warns(UserWarning, match="groups parameter is ignored"):
         next(splitter.split(labels, labels, groups=np.zeros(203)))
@@ -225,12 +207,6 @@ def test_groups_are_ignored_with_a_warning(splitter, labels):
 def test_wrong_labels_are_named(y, message, splitter):
     with pytest.raises(ValueError, match=message):
         splitter.split(np.zeros(203), y)
-
-
-@pytest.mark.parametrize("sizes", [{"test_size": 1.5}, {"test_size": 203}, {"train_size": "half"}])
-def test_sizes_that_make_no_sense_are_refused(sizes, labels):
-    with pytest.raises(ValueError, match=str(next(iter(sizes.values())))):
-        next(MultiLabelStratifiedShuffleSplit(**sizes).split(labels, labels))
 
 
 def test_any_number_of_arrays_is_split_alike():

@@ -12,20 +12,18 @@ from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.model_selection import (
     GroupKFold,
     KFold,
-    ShuffleSplit,
 )
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.multioutput import ClassifierChain, MultiOutputClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.fixes import parse_version
 from skmultilearn.problem_transform import BinaryRelevance
 
 from skml_kalda import MLkNN, MultiLabelKaLDA
-from skml_kalda.model_selection import MultiLabelStratifiedKFold, TunedThresholdsCV
+from skml_kalda.model_selection import TunedThresholdsCV
 from tests.conftest import made, passes
 from tests.core.test_thresholds import f1
 
@@ -118,15 +116,6 @@ def test_data_frames_keep_the_names_of_features():
     assert not hasattr(tuned, "feature_names_in_")
 
 
-def test_a_label_without_rows_is_never_predicted():
-    X, Y = made(n=120)
-    Y[:, 1] = 0
-    tuned = TunedThresholdsCV(KNeighborsClassifier()).fit(X, Y)
-    assert tuned.thresholds_[1] == np.inf
-    assert np.isfinite(np.delete(tuned.thresholds_, 1)).all()
-    assert not tuned.predict(X)[:, 1].any()
-
-
 @pytest.mark.parametrize("classifier", [MLkNN(), OneVsRestClassifier(LogisticRegression())])
 def test_a_single_label(classifier):
     X, Y = made(n=120)
@@ -147,22 +136,6 @@ def test_a_fitted_classifier_is_tuned_as_it_is():
         TunedThresholdsCV(MLkNN(), cv="prefit").fit(X, Y)
 
 
-def test_any_splitter_holds_rows_out():
-    X, Y = echoed(n=60)
-    splitter = ShuffleSplit(3, test_size=0.5, random_state=0)
-    rows = np.concatenate([test for _, test in splitter.split(X)])
-    for cv in (splitter, list(splitter.split(X))):
-        tuned = TunedThresholdsCV(Echo(), cv=cv).fit(X, Y)
-        assert tuned.best_score_ == pytest.approx(
-            max(f1(Y[rows], X[rows] >= t) for t in X[rows].ravel())
-        )
-    by_number, by_default, by_splitter = (
-        TunedThresholdsCV(MLkNN(), cv=cv).fit(*made(n=90)).best_score_
-        for cv in (5, None, MultiLabelStratifiedKFold(5))
-    )
-    assert by_number == by_default == by_splitter
-
-
 def test_weights_of_rows_reach_every_fit():
     X, Y = echoed(n=60)
     weight = np.arange(60.0)
@@ -180,15 +153,6 @@ def test_metadata_are_routed():
         assert tuned.estimator_.weight_ is not None
         with pytest.raises(TypeError, match="unexpected argument"):
             tuned.fit(X, Y, colour="red", groups=groups)
-
-
-def test_a_precomputed_kernel_is_split_both_ways():
-    X, Y = made(n=80)
-    kernel = OneVsRestClassifier(SVC(kernel="precomputed"))
-    plain = OneVsRestClassifier(SVC(kernel="linear"))
-    a = TunedThresholdsCV(kernel).fit(X @ X.T, Y)
-    b = TunedThresholdsCV(plain).fit(X, Y)
-    np.testing.assert_allclose(a.thresholds_, b.thresholds_, rtol=1e-6)
 
 
 def test_scores_of_the_classifier_are_passed_on_if_it_has_them():
