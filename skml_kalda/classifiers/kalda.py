@@ -233,7 +233,7 @@ class KaLDAClassifier(LabelPredictor, ClassifierMixin, BaseEstimator):
         """Add a batch of samples.
 
         The kernel, its landmarks and the relevance are chosen on the first batch, which should
-        be a fair sample of at least a few hundred samples. All else is chosen on all samples. A
+        be representative and have a few hundred samples or more. All else is chosen on all samples. A
         linear kernel of up to 2000 features has no landmarks, and its relevance is that of all
         samples. The first call after `fit` starts over.
 
@@ -334,8 +334,8 @@ class KaLDAClassifier(LabelPredictor, ClassifierMixin, BaseEstimator):
         with_std = (True, False) if self.with_std == "auto" else (self.with_std,)
         n_landmarks = MAX_LANDMARKS if self.n_landmarks == "auto" else self.n_landmarks
         drawn = samples.drawn(SEARCH_SAMPLES, np.random.RandomState(seed))
-        few = min(n_landmarks, SEARCH_LANDMARKS)
-        factory = KernelFactory(drawn, few, SEARCH_LANDMARKS, widths, seed)
+        n_searched = min(n_landmarks, SEARCH_LANDMARKS)
+        factory = KernelFactory(drawn, n_searched, SEARCH_LANDMARKS, widths, seed)
         space, scored = choose_space(factory, kernels, with_std, relevances, self._shrinkages())
         self.candidates_ = [
             {**each.space._asdict(), "shrinkage": each.shrinkage, "error": each.error}

@@ -196,8 +196,8 @@ class MLkNN(NeighborClassifier):
         True matches scikit-multilearn; False is the definition of Zhang and Zhou [1]_.
     threshold : float in [0, 1] or "auto", default=0.5
         A label is predicted if its probability is at least this. "auto" chooses the threshold
-        that maximises macro F1 over the leave-one-out votes of the training samples, without a
-        further search. For a 1-D `y` there is no threshold.
+        that maximises macro F1 over the leave-one-out votes of the training samples, which takes
+        an array of all samples and labels but no further search. For a 1-D `y` there is none.
     algorithm : "auto" or object, default="auto"
         How to search for neighbours. "auto" is an exact search: with SciPy's tree for Euclidean
         distances, many samples and few features, else with scikit-learn. Pass an object with the
@@ -406,9 +406,9 @@ class BinaryRelevanceKNN(NeighborClassifier):
         :class:`sklearn.neighbors.NearestNeighbors`. The default is Euclidean.
     threshold : "majority", "auto" or float in [0, 1], default="majority"
         A label is predicted if its share of the votes is at least this; "majority" means more
-        than half. "auto" chooses the threshold
-        that maximises macro F1 over the leave-one-out votes of the training samples, at the cost of
-        one search of these samples. For a 1-D `y` there is no threshold.
+        than half. "auto" chooses the threshold that maximises macro F1 over the leave-one-out
+        votes of the training samples, which takes one search of these samples and an array of all
+        samples and labels. For a 1-D `y` there is none.
     algorithm : "auto" or object, default="auto"
         How to search for neighbours. "auto" is an exact search: with SciPy's tree for Euclidean
         distances, many samples and few features, else with scikit-learn. Pass an object with the

@@ -197,7 +197,7 @@ def multilabel_train_test_split(
 
     See Also
     --------
-    MultiLabelStratifiedShuffleSplit : The splitter behind it.
+    MultiLabelStratifiedShuffleSplit : The splitter that it uses.
     sklearn.model_selection.train_test_split : The same for one class per sample.
 
     Examples
