@@ -233,8 +233,8 @@ class KaLDAClassifier(LabelPredictor, ClassifierMixin, BaseEstimator):
         """Add a batch of samples.
 
         The kernel, its landmarks and the relevance are chosen on the first batch, which should
-        be representative and have a few hundred samples or more. All else is chosen on all samples. A
-        linear kernel of up to 2000 features has no landmarks, and its relevance is that of all
+        be representative and have a few hundred samples or more. All else is chosen on all samples.
+        A linear kernel of up to 2000 features has no landmarks, and its relevance is that of all
         samples. The first call after `fit` starts over.
 
         Parameters

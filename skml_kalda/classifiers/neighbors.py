@@ -447,7 +447,7 @@ class BinaryRelevanceKNN(NeighborClassifier):
 
     Notes
     -----
-    The probability of a label is its share of the votes of the k neighbours. The label
+    The probability of a label is its share of the votes of the k neighbours. By default the label
     is predicted if it has more than half, so half of an even k is not enough. Neighbours are
     ordered by distance; of equal distances, the sample with the lowest number comes first.
 
