@@ -24,7 +24,7 @@ from sklearn.preprocessing import StandardScaler
 from benchmarks.common import RESULTS, markdown_table
 from skml_kalda import KernelKaLDACV, MultiLabelKaLDACV
 from skml_kalda._core.labels import omega_weighted
-from skml_kalda._core.neighbors import neighbor_votes
+from skml_kalda._core.neighbors import neighbor_counts
 from skml_kalda._core.shrinkage import shrinkage_of
 from skml_kalda.datasets import load_dataset
 from skml_kalda.reducers.kalda.search.grid import Grid
@@ -107,8 +107,9 @@ def on_fold(reducer, rules, near, labels, far, true):
     near, far = project(near, G), project(far, G)
     table = []
     for block in blocks:
-        votes = neighbor_votes(near[:, block.columns], labels, far[:, block.columns], [NEIGHBORS])
-        ((_, predicted),) = votes
+        votes = neighbor_counts(near[:, block.columns], labels, far[:, block.columns], [NEIGHBORS])
+        ((_, counts),) = votes
+        predicted = 2 * counts > NEIGHBORS
         scores = [OF_MATRICES[score](true.toarray() > 0, predicted) for score in SCORES]
         table.append([grid.shrinkage[block.shrinkage], *scores])
     return np.array(table)

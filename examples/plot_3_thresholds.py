@@ -43,7 +43,7 @@ for (name, classifier), color in zip(
     if isinstance(probability, list):  # as scikit-learn's MultiOutputClassifier returns them
         probability = np.column_stack([label[:, 1] for label in probability])
     f1 = [f1_score(y_test, probability >= t, average="macro", zero_division=0) for t in thresholds]
-    chosen = tuned.best_thresholds_[np.isfinite(tuned.best_thresholds_)][0]
+    chosen = tuned.thresholds_[np.isfinite(tuned.thresholds_)][0]
     score = f1_score(y_test, tuned.predict(X_test), average="macro", zero_division=0)
     axis.plot(thresholds, f1, color=color, label=name)
     axis.plot(chosen, score, "o", color=color, markersize=9)

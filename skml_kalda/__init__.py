@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # what type checkers see; a test compares it with the table below
     from skml_kalda import framework as framework
-    from skml_kalda.classifiers.binary_relevance_knn import BinaryRelevanceKNN as BinaryRelevanceKNN
-    from skml_kalda.classifiers.kalda_classifier import KaLDAClassifier as KaLDAClassifier
-    from skml_kalda.classifiers.mlknn import MLkNN as MLkNN
+    from skml_kalda.classifiers.neighbors import BinaryRelevanceKNN as BinaryRelevanceKNN
+    from skml_kalda.classifiers.kalda import KaLDAClassifier as KaLDAClassifier
+    from skml_kalda.classifiers.neighbors import MLkNN as MLkNN
     from skml_kalda.reducers.cca import CCA as CCA
     from skml_kalda.reducers.checks import check_reducer as check_reducer
     from skml_kalda.reducers.kalda.kernel import KernelKaLDA as KernelKaLDA
@@ -35,9 +35,9 @@ __version__ = "0.1.0"
 # and kernels alone take a good part of its whole import time.
 _PUBLIC = {
     "AlignmentScaler": "reducers.kalda.scaler",
-    "BinaryRelevanceKNN": "classifiers.binary_relevance_knn",
+    "BinaryRelevanceKNN": "classifiers.neighbors",
     "CCA": "reducers.cca",
-    "KaLDAClassifier": "classifiers.kalda_classifier",
+    "KaLDAClassifier": "classifiers.kalda",
     "KernelKaLDA": "reducers.kalda.kernel",
     "LDA": "reducers.lda",
     "LandmarkFeatures": "reducers.kalda.kernel",
@@ -46,7 +46,7 @@ _PUBLIC = {
     "MLLS": "reducers.mlls",
     "MLR": "reducers.mlr",
     "MLSI": "reducers.mlsi",
-    "MLkNN": "classifiers.mlknn",
+    "MLkNN": "classifiers.neighbors",
     "MMC": "reducers.trace",
     "MultiLabelKaLDA": "reducers.kalda.linear",
     "OCM": "reducers.trace",

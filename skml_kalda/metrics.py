@@ -1,14 +1,14 @@
 """Measures of label rankings that scikit-learn lacks, as functions and as scorers.
 
 Scores may be dense or sparse. Entries that sparse scores do not store are zero; no dense array
-of all rows and labels is made.
+of all samples and labels is made.
 """
 
 from __future__ import annotations
 
 import re
 from numbers import Integral
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,9 +16,9 @@ from scipy import sparse
 from sklearn.metrics._scorer import _BaseScorer
 from sklearn.utils import check_array, check_consistent_length, check_scalar, column_or_1d
 
+from skml_kalda._core.arrays import Array
 from skml_kalda._core.labels import multilabel_matrix
-from skml_kalda._core.scores.ranking import covering_rank, ranked_gain
-from skml_kalda._core.scores.responses import RESPONSES, label_scores
+from skml_kalda._core.thresholds import RESPONSES, label_scores
 
 __all__ = ["coverage", "get_scorer", "ndcg_at_k", "one_error", "precision_at_k"]
 
@@ -26,7 +26,7 @@ __all__ = ["coverage", "get_scorer", "ndcg_at_k", "one_error", "precision_at_k"]
 def precision_at_k(
     y_true: Any, y_score: Any, *, k: int = 1, sample_weight: ArrayLike | None = None
 ) -> float:
-    """Share of true labels among the k labels with the highest scores, mean over rows.
+    """Share of true labels among the k labels with the highest scores, mean over samples.
 
     Parameters
     ----------
@@ -35,10 +35,10 @@ def precision_at_k(
     y_score : {array-like, sparse} of shape (n, K)
         Scores, higher for labels that are more likely.
     k : int, default=1
-        Number of labels to look at. The hits are divided by it, even if a row or the whole set
-        has fewer labels.
+        Number of labels to look at. The hits are divided by it, even if a sample or the whole
+        dataset has fewer labels.
     sample_weight : array-like of shape (n,), default=None
-        Weights of the rows.
+        Weights of the samples.
 
     Returns
     -------
@@ -49,11 +49,11 @@ def precision_at_k(
     --------
     ndcg_at_k : Hits count more at higher ranks.
     one_error : One minus the precision at 1.
-    sklearn.metrics.top_k_accuracy_score : For one class per row.
+    sklearn.metrics.top_k_accuracy_score : For one class per sample.
 
     Notes
     -----
-    P@k of the Extreme Classification Repository [1]_. As there, a row without labels counts as
+    P@k of the Extreme Classification Repository [1]_. As there, a sample without labels counts as
     zero; give it weight zero to leave it out. Labels with equal scores share their ranks: the
     result is the mean over all their orders, and does not depend on the order of the columns.
 
@@ -72,7 +72,7 @@ def precision_at_k(
     """
     Y, scores = _checked(y_true, y_score)
     check_scalar(k, "k", Integral, min_val=1)
-    return _mean(ranked_gain(Y, scores, np.full(k, 1 / k)), sample_weight)
+    return _mean(_ranked_gain(Y, scores, np.full(k, 1 / k)), sample_weight)
 
 
 def ndcg_at_k(
@@ -89,7 +89,7 @@ def ndcg_at_k(
     k : int, default=5
         Number of labels to look at.
     sample_weight : array-like of shape (n,), default=None
-        Weights of the rows.
+        Weights of the samples.
 
     Returns
     -------
@@ -104,7 +104,7 @@ def ndcg_at_k(
     Notes
     -----
     nDCG@k of the Extreme Classification Repository: a hit at rank r gains 1 / log2(r + 1), and
-    the sum is divided by the largest one that the number of labels of the row allows. Rows
+    the sum is divided by the largest one that the number of labels of the sample allows. Samples
     without labels and equal scores count as in :func:`precision_at_k`. The result is that of
     :func:`sklearn.metrics.ndcg_score`, which takes dense arrays only.
 
@@ -119,11 +119,11 @@ def ndcg_at_k(
     discount = 1 / np.log2(np.arange(2, k + 2))
     n_labels = np.diff(Y.indptr)
     ideal = np.cumsum(discount)[np.clip(n_labels, 1, k) - 1]
-    return _mean(ranked_gain(Y, scores, discount) / ideal, sample_weight)
+    return _mean(_ranked_gain(Y, scores, discount) / ideal, sample_weight)
 
 
 def one_error(y_true: Any, y_score: Any, *, sample_weight: ArrayLike | None = None) -> float:
-    """Share of rows whose label with the highest score is not a true one.
+    """Share of samples whose label with the highest score is not a true one.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ def one_error(y_true: Any, y_score: Any, *, sample_weight: ArrayLike | None = No
     y_score : {array-like, sparse} of shape (n, K)
         Scores, higher for labels that are more likely.
     sample_weight : array-like of shape (n,), default=None
-        Weights of the rows.
+        Weights of the samples.
 
     Returns
     -------
@@ -145,7 +145,7 @@ def one_error(y_true: Any, y_score: Any, *, sample_weight: ArrayLike | None = No
 
     Notes
     -----
-    The one-error of Zhang and Zhou [1]_. A row without labels counts as an error; give it weight
+    The one-error of Zhang and Zhou [1]_. A sample without labels counts as an error; give it weight
     zero to leave it out. If several labels have the highest score, the share of them that is
     not true counts.
 
@@ -164,7 +164,7 @@ def one_error(y_true: Any, y_score: Any, *, sample_weight: ArrayLike | None = No
 
 
 def coverage(y_true: Any, y_score: Any, *, sample_weight: ArrayLike | None = None) -> float:
-    """How many steps down the ranked labels cover all true ones, mean over rows.
+    """How many steps down the ranked labels cover all true ones, mean over samples.
 
     Parameters
     ----------
@@ -173,7 +173,7 @@ def coverage(y_true: Any, y_score: Any, *, sample_weight: ArrayLike | None = Non
     y_score : {array-like, sparse} of shape (n, K)
         Scores, higher for labels that are more likely.
     sample_weight : array-like of shape (n,), default=None
-        Weights of the rows.
+        Weights of the samples.
 
     Returns
     -------
@@ -187,7 +187,7 @@ def coverage(y_true: Any, y_score: Any, *, sample_weight: ArrayLike | None = Non
     Notes
     -----
     The coverage of Zhang and Zhou [1]_ counts steps from the first rank, so it is one less than
-    :func:`sklearn.metrics.coverage_error`, which counts labels. Both count a row without labels
+    :func:`sklearn.metrics.coverage_error`, which counts labels. Both count a sample without labels
     as zero, and rank a label after all labels with an equal score.
 
     References
@@ -202,7 +202,7 @@ def coverage(y_true: Any, y_score: Any, *, sample_weight: ArrayLike | None = Non
     1.5
     """
     Y, scores = _checked(y_true, y_score)
-    return _mean(np.maximum(covering_rank(Y, scores) - 1, 0), sample_weight)
+    return _mean(np.maximum(_covering_rank(Y, scores) - 1, 0), sample_weight)
 
 
 def get_scorer(name: str) -> _RankingScorer:
@@ -271,14 +271,11 @@ def _checked(y_true: Any, y_score: Any) -> tuple[sparse.csr_array, Any]:
             f"y_true has shape {Y.shape}, but y_score has shape {scores.shape}: pass one score "
             "for each entry of y_true."
         )
-    return Y, _nonzero(scores) if sparse.issparse(scores) else scores
-
-
-def _nonzero(scores: Any) -> sparse.csr_array:
-    scores = sparse.csr_array(scores, copy=True)
-    scores.sum_duplicates()
-    scores.eliminate_zeros()
-    return scores
+    if sparse.issparse(scores):
+        scores = sparse.csr_array(scores, copy=True)
+        scores.sum_duplicates()
+        scores.eliminate_zeros()
+    return Y, scores
 
 
 def _mean(of_rows: NDArray[Any], sample_weight: ArrayLike | None) -> float:
@@ -287,3 +284,101 @@ def _mean(of_rows: NDArray[Any], sample_weight: ArrayLike | None) -> float:
     weight = column_or_1d(sample_weight, dtype=np.float64)
     check_consistent_length(of_rows, weight)
     return float(np.average(of_rows, weights=weight))
+
+
+def _ranked_gain(Y: sparse.csr_array, scores: Any, discount: Array) -> Array:
+    """Return Σ over ranks r ≤ k of discount_r · [the label at rank r is true], for each sample.
+
+    Parameters
+    ----------
+    Y : CSR of shape (n, K)
+        The true labels.
+    scores : array or CSR of shape (n, K)
+        Scores of the labels; CSR without duplicates and stored zeros.
+    discount : array of shape (k,)
+        What a true label is worth at each rank.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        The mean over all orders of labels with equal scores.
+    """
+    k = len(discount)
+    total = np.append(0.0, np.cumsum(discount))
+    ties = _sparse_ties(Y, scores) if sparse.issparse(scores) else _dense_ties(Y, scores, k)
+    ranks = total[np.minimum(ties.above + ties.size, k)] - total[np.minimum(ties.above, k)]
+    gains = ties.true / ties.size * ranks
+    return np.bincount(ties.row, weights=gains, minlength=Y.shape[0]).astype(np.float64)
+
+
+def _covering_rank(Y: sparse.csr_array, scores: Any) -> NDArray[np.intp]:
+    """Return the rank of the lowest true label of each sample; it is last among equal scores.
+
+    The rank is zero for samples without labels. The parameters are those of `_ranked_gain`.
+    """
+    rows, labels = Y.nonzero()
+    lowest = np.full(Y.shape[0], np.inf)
+    np.minimum.at(lowest, rows, _entries(scores, rows, labels))
+    if not sparse.issparse(scores):
+        return np.count_nonzero(scores >= lowest[:, np.newaxis], axis=1)
+    rows, _ = scores.nonzero()
+    stored = np.bincount(rows[scores.data >= lowest[rows]], minlength=len(lowest))
+    return stored + np.where(lowest <= 0, _n_zeros(scores), 0)
+
+
+def _entries(matrix: Any, rows: NDArray[np.intp], labels: NDArray[np.intp]) -> Array:
+    """Return the entries of a matrix, dense or CSR, at some rows and columns."""
+    # Without entries, SciPy returns an array of another shape.
+    return matrix[rows, labels] if len(rows) else np.zeros(0)
+
+
+def _n_zeros(scores: sparse.csr_array) -> NDArray[np.intp]:
+    return scores.shape[1] - np.diff(scores.indptr)
+
+
+class _Ties(NamedTuple):
+    """Groups of labels with equal scores within a sample, one entry per group."""
+
+    row: NDArray[np.intp]
+    above: NDArray[np.intp]
+    """How many labels of the sample have higher scores."""
+
+    size: NDArray[np.intp]
+    true: NDArray[Any]
+    """How many labels of the group are true."""
+
+
+def _dense_ties(Y: sparse.csr_array, scores: NDArray[Any], k: int) -> _Ties:
+    """Return the ties of the k highest scores of each sample, and of scores equal to the lowest."""
+    place = max(scores.shape[1] - k, 0)
+    lowest = np.partition(scores, place, axis=1)[:, [place]]
+    rows, labels = np.nonzero(scores >= lowest)
+    return _ties(rows, scores[rows, labels], _entries(Y, rows, labels))[0]
+
+
+def _sparse_ties(Y: sparse.csr_array, scores: sparse.csr_array) -> _Ties:
+    rows, labels = scores.nonzero()
+    true = _entries(Y, rows, labels)
+    stored, values = _ties(rows, scores.data, true)
+    n, n_zeros = Y.shape[0], _n_zeros(scores)
+    below = np.where(values < 0, n_zeros[stored.row], 0)
+    positive = np.bincount(rows[scores.data > 0], minlength=n)
+    missed = np.diff(Y.indptr) - np.bincount(rows, weights=true, minlength=n)
+    some = n_zeros > 0
+    zeros = _Ties(np.arange(n)[some], positive[some], n_zeros[some], missed[some])
+    stored = stored._replace(above=stored.above + below)
+    return _Ties(*map(np.concatenate, zip(stored, zeros, strict=True)))
+
+
+def _ties(
+    rows: NDArray[np.intp], values: NDArray[Any], true: NDArray[Any]
+) -> tuple[_Ties, NDArray[Any]]:
+    """Group entries by row and value, highest values first; also return the values."""
+    order = np.lexsort((-values, rows))
+    rows, values = rows[order], values[order]
+    is_first = np.ones(len(rows), dtype=bool)
+    is_first[1:] = (rows[1:] != rows[:-1]) | (values[1:] != values[:-1])
+    first = np.flatnonzero(is_first)
+    above = first - np.searchsorted(rows, rows[first])
+    size = np.diff(np.append(first, len(rows)))
+    return _Ties(rows[first], above, size, np.add.reduceat(true[order], first)), values[first]

@@ -35,12 +35,6 @@ def registered(**entries):
     return f"[skmultilearn.transformers]\n{lines}\n"
 
 
-def test_the_provider_is_named_with_its_version():
-    (name,) = providers()
-    assert providers() == {name: metadata.version(name)}
-    assert name in ("scikit-multilearn-ng", "scikit-multilearn")
-
-
 def test_both_distributions_together_are_said_on_import(tmp_path):
     (present,) = providers()
     (absent,) = {"scikit-multilearn-ng", "scikit-multilearn"} - {present}
@@ -54,11 +48,6 @@ def test_both_distributions_together_are_said_on_import(tmp_path):
     )
     assert "both installed" in run.stderr
     assert "pip uninstall scikit-multilearn scikit-multilearn-ng" in run.stderr
-
-
-def test_one_distribution_alone_is_not_worth_a_word(recwarn):
-    providers()
-    assert not recwarn.list
 
 
 def test_the_reducers_of_this_package_are_registered():

@@ -1,19 +1,16 @@
 """Measures of rankings against definitions over all orders, scikit-learn and one another."""
 
-import pickle
 from itertools import permutations
 
 import numpy as np
 import pandas as pd
 import pytest
-import sklearn
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import coverage_error, ndcg_score
-from sklearn.model_selection import GridSearchCV, KFold, cross_val_score, cross_validate
+from sklearn.model_selection import KFold, cross_val_score
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.neighbors import KNeighborsClassifier
-from skmultilearn.problem_transform import BinaryRelevance
 
 from skml_kalda import MLkNN
 from skml_kalda.metrics import coverage, get_scorer, ndcg_at_k, one_error, precision_at_k
@@ -50,7 +47,7 @@ def ndcg(hits, k):
     return dcg(hits, k) / dcg(sorted(hits, reverse=True), k) if any(hits) else 0
 
 
-DRAWS = [(seed, decimals) for seed in range(6) for decimals in (0, 3)]
+DRAWS = [(seed, decimals) for seed in range(4) for decimals in (0, 3)]
 
 
 @pytest.mark.parametrize("k", [1, 2, 3, 5, 8])
@@ -101,7 +98,7 @@ def measure(request):
     return MEASURES[request.param]
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("form", [sparse.csr_array, sparse.csc_matrix, sparse.coo_array])
 def test_sparse_scores_are_the_same_as_dense_ones(measure, form, seed):
     Y, scores, _ = drawn(seed, n=30)
@@ -117,13 +114,6 @@ def test_stored_zeros_and_duplicates_count_as_their_sum(measure):
     given = sparse.csr_array(([1.0, 2.0, -2.0, 0.0, -1.0], (rows, labels)), shape=(2, 3))
     given.indices.flags.writeable = given.data.flags.writeable = False
     assert measure(Y, given) == pytest.approx(measure(Y, given.toarray()))
-
-
-def test_nothing_stored_at_all(measure):
-    Y, _, _ = drawn(1)
-    empty = sparse.csr_array(Y.shape)
-    assert measure(Y, empty) == pytest.approx(measure(Y, np.zeros(Y.shape)))
-    assert np.isfinite(measure(np.zeros_like(Y), empty))
 
 
 def test_many_labels_need_no_dense_array():
@@ -161,19 +151,6 @@ def test_wrong_input_is_named(y_true, y_score, message, measure):
         measure(y_true, y_score)
 
 
-def test_wrong_weights_are_named(measure):
-    Y, scores, _ = drawn(0)
-    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
-        measure(Y, scores, sample_weight=[1, 2])
-
-
-@pytest.mark.parametrize("k", [0, -1, 1.5])
-def test_k_is_a_positive_integer(k):
-    for measure in (precision_at_k, ndcg_at_k):
-        with pytest.raises((ValueError, TypeError), match="k"):
-            measure([[0, 1]], [[0.1, 0.2]], k=k)
-
-
 SCORERS = {
     "precision_at_1": (precision_at_k, 1, {"k": 1}),
     "precision_at_12": (precision_at_k, 1, {"k": 12}),
@@ -207,54 +184,6 @@ def test_scorers_read_labels_that_are_constant_in_a_training_fold():
                 classifier, X, labels, cv=KFold(3), scoring=scorer, error_score="raise"
             )
             assert values.mean() > labels.mean(axis=0).max() - 0.05
-
-
-def test_scorers_read_the_framework():
-    X, Y = made(n=120)
-    classifier = BinaryRelevance(KNeighborsClassifier()).fit(X, Y)
-    expected = precision_at_k(Y, classifier.predict_proba(X).toarray())
-    assert get_scorer("precision_at_1")(classifier, X, Y) == expected
-
-
-def test_scorers_in_searches_and_together():
-    X, Y = made(n=120)
-    grid = {"n_neighbors": [1, 10]}
-    search = GridSearchCV(
-        KNeighborsClassifier(), grid, cv=KFold(3), scoring=get_scorer("neg_coverage")
-    ).fit(X, Y)
-    assert search.best_params_ == {"n_neighbors": 10}
-    assert -3 <= search.best_score_ <= 0
-    scoring = {name: get_scorer(name) for name in SCORERS} | {"f1": "f1_macro"}
-    scores = cross_validate(MLkNN(), X, Y, cv=KFold(3), scoring=scoring)
-    np.testing.assert_allclose(scores["test_neg_one_error"], scores["test_precision_at_1"] - 1)
-    assert (scores["test_f1"] > 0).all()
-
-
-def test_weights_are_routed_to_scorers():
-    X, Y = made(n=90)
-    weight = np.r_[np.ones(60), np.zeros(30)]
-    with sklearn.config_context(enable_metadata_routing=True):
-        scorer = get_scorer("precision_at_1").set_score_request(sample_weight=True)
-        routed = cross_val_score(
-            KNeighborsClassifier(),
-            X,
-            Y,
-            cv=[(np.arange(60), np.arange(30, 90))],
-            scoring=scorer,
-            params={"sample_weight": weight},
-        )
-    classifier = KNeighborsClassifier().fit(X[:60], Y[:60])
-    expected = get_scorer("precision_at_1")(classifier, X[30:60], Y[30:60])
-    np.testing.assert_allclose(routed, expected)
-
-
-def test_scorers_can_be_pickled_and_read():
-    X, Y = made()
-    scorer = get_scorer("ndcg_at_3")
-    classifier = MLkNN().fit(X, Y)
-    assert pickle.loads(pickle.dumps(scorer))(classifier, X, Y) == scorer(classifier, X, Y)
-    assert "ndcg_at_k" in repr(scorer)
-    assert "k=3" in repr(scorer)
 
 
 @pytest.mark.parametrize("name", ["precision_at_k", "precision_at_0", "f1_macro", "coverage"])

@@ -12,7 +12,6 @@ import pytest
 from numpy.testing import assert_array_equal
 from scipy import sparse
 from skl2onnx import to_onnx
-from sklearn.exceptions import NotFittedError
 from sklearn.neighbors import KNeighborsTransformer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -25,11 +24,9 @@ from skml_kalda import (
     BinaryRelevanceKNN,
     KaLDAClassifier,
     KernelKaLDA,
-    KernelKaLDACV,
     LandmarkFeatures,
     MLkNN,
     MultiLabelKaLDA,
-    MultiLabelKaLDACV,
 )
 from skml_kalda.reducers.base import BaseReducer
 from tests.conftest import made, without
@@ -61,8 +58,6 @@ def reducers():
         for shrinkage in (0.2, 0.001)
     }
     return linear | kernels | {
-        "CV": MultiLabelKaLDACV(cv=2, n_neighbors=3),
-        "kernel CV": KernelKaLDACV(cv=2, n_neighbors=3),
         "gamma": KernelKaLDA(gamma=0.3, n_landmarks=20, random_state=0),
         "no gamma": KernelKaLDA(gamma=None),
         "gamma among further parameters": KernelKaLDA(gamma=None, kernel_params={"gamma": 0.3}),
@@ -77,7 +72,8 @@ def reducers():
 def classifiers():
     return {
         "MLkNN": MLkNN(k=5),
-        "MLkNN, neighbours ignored": MLkNN(k=4, s=0.5, ignore_first_neighbours=2),
+        "MLkNN, smoothed less": MLkNN(k=4, s=0.5),
+        "BinaryRelevanceKNN, one half": BinaryRelevanceKNN(k=4, threshold=0.5),
         "MLkNN, self excluded": MLkNN(k=5, include_self=False),
         "BinaryRelevanceKNN": BinaryRelevanceKNN(k=4),
         "MLkNN, own threshold": MLkNN(k=5, threshold="auto"),
@@ -185,25 +181,6 @@ def test_every_linear_reducer_is_among_the_cases():
     assert len(public(BaseReducer)) >= 16
 
 
-def test_registering_again_does_no_harm():
-    X, Y = made()
-    kalda = MultiLabelKaLDA().fit(X, Y)
-    skml_kalda.onnx.register()
-    first = to_onnx(kalda, X[:1]).SerializeToString()
-    skml_kalda.onnx.register()
-    assert to_onnx(kalda, X[:1]).SerializeToString() == first
-
-
-def test_the_shapes_of_the_outputs_are_declared():
-    X, Y = made()
-    skml_kalda.onnx.register()
-    (output,) = to_onnx(MultiLabelKaLDA().fit(X, Y), X[:1]).graph.output
-    assert [dim.dim_value for dim in output.type.tensor_type.shape.dim] == [0, 3]
-    outputs = to_onnx(MLkNN(k=3).fit(X, Y), X[:1]).graph.output
-    shapes = [[d.dim_value for d in each.type.tensor_type.shape.dim] for each in outputs]
-    assert shapes == [[0, 4], [0, 4]]
-
-
 @pytest.mark.parametrize(
     ("estimator", "message"),
     [
@@ -226,13 +203,6 @@ def test_votes_without_those_who_do_not_know_have_no_converter():
     skml_kalda.onnx.register()
     with pytest.raises(ValueError, match=r"MLkNN fitted with unknown labels \(NaN\)"):
         to_onnx(MLkNN(k=3).fit(X, Y), X[:1])
-
-
-@pytest.mark.parametrize("estimator", [MultiLabelKaLDA(), KernelKaLDA(), MLkNN()], ids=str)
-def test_what_is_not_fitted_is_named(estimator):
-    skml_kalda.onnx.register()
-    with pytest.raises(NotFittedError, match=type(estimator).__name__):
-        to_onnx(estimator, made()[0][:1])
 
 
 def test_missing_libraries_are_named(monkeypatch):

@@ -22,13 +22,8 @@ from skmultilearn.adapt import MLkNN as FrameworkMLkNN
 from skmultilearn.problem_transform import BinaryRelevance, ClassifierChain, LabelPowerset
 
 from skml_kalda import BinaryRelevanceKNN, MLkNN, MultiLabelKaLDA
-from skml_kalda.framework import (
-    as_features,
-    as_labels,
-    iterative_train_test_split,
-    mend_neighbor_classifiers,
-    transformers,
-)
+from skml_kalda.framework import mend_neighbor_classifiers, transformers
+from skml_kalda.model_selection import multilabel_train_test_split
 
 TRANSFORMERS = transformers()
 # The grids of the searches, made small.
@@ -95,6 +90,11 @@ def data():
     return X[:60], y[:60], X[60:]
 
 
+def for_theirs(X):
+    """Return X in a form that scikit-multilearn's classifiers take: no sparse array or list."""
+    return sparse.csr_matrix(X) if sparse.issparse(X) else np.asarray(X)
+
+
 class Answer:
     """Predictions and probabilities of a model, each computed when it is first asked for."""
 
@@ -149,8 +149,8 @@ def test_our_classifiers_take_every_form(pipeline, X_form, y_form, data, referen
 @pytest.mark.parametrize("pipeline", BEHIND_OURS)
 def test_their_classifiers_take_every_form_behind_ours(pipeline, X_form, y_form, data, reference):
     X, y, X_test = data
-    X_make, y_make = FORMS[X_form], LABEL_FORMS[y_form]
-    model = BEHIND_OURS[pipeline](MultiLabelKaLDA()).fit(X_make(X), as_labels(y_make(y)))
+    X_make, y = FORMS[X_form], sparse.csr_matrix(dense(LABEL_FORMS[y_form](y)).astype(int))
+    model = BEHIND_OURS[pipeline](MultiLabelKaLDA()).fit(X_make(X), y)
     assert_answers(model, X_make(X_test), reference(BEHIND_OURS[pipeline], MultiLabelKaLDA))
 
 
@@ -158,11 +158,11 @@ def test_their_classifiers_take_every_form_behind_ours(pipeline, X_form, y_form,
 @pytest.mark.parametrize("pipeline", AROUND_OURS)
 def test_their_classifiers_take_every_form_around_ours(pipeline, X_form, y_form, data, reference):
     X, y, X_test = data
-    X_make, y_make = FORMS[X_form], LABEL_FORMS[y_form]
+    X_make, y = FORMS[X_form], sparse.csr_matrix(dense(LABEL_FORMS[y_form](y)).astype(int))
     model = AROUND_OURS[pipeline](MultiLabelKaLDA())
-    model.fit(as_features(X_make(X)), as_labels(y_make(y)))
+    model.fit(for_theirs(X_make(X)), y)
     expected = reference(AROUND_OURS[pipeline], MultiLabelKaLDA)
-    assert_answers(model, as_features(X_make(X_test)), expected)
+    assert_answers(model, for_theirs(X_make(X_test)), expected)
 
 
 # Behind a reducer, each kind of classifier; around one, each kind of data that it is handed: the
@@ -243,9 +243,9 @@ def test_cross_validation_predicts_labels_with_their_classifiers(pipeline, data)
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_iterative_split_is_in_scikit_learns_order(form, data):
+def test_a_split_is_in_scikit_learns_order(form, data):
     X, y, _ = data
-    parts = iterative_train_test_split(FORMS[form](X), FORMS[form](y), test_size=0.25)
+    parts = multilabel_train_test_split(FORMS[form](X), FORMS[form](y), test_size=0.25)
     X_train, X_test, y_train, y_test = (dense(part) for part in parts)
     assert X_train.shape[1:] == X_test.shape[1:] == X.shape[1:]
     assert len(X_test) == len(y_test) == pytest.approx(15, abs=2)
@@ -257,7 +257,7 @@ def test_iterative_split_is_in_scikit_learns_order(form, data):
 
 def test_a_split_goes_through_the_pipeline(data):
     X, y, _ = data
-    X_train, X_test, y_train, y_test = iterative_train_test_split(X, y, test_size=0.3)
+    X_train, X_test, y_train, y_test = multilabel_train_test_split(X, y, test_size=0.3)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         score = standard_pipeline().fit(X_train, y_train).score(X_test, y_test)

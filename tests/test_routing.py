@@ -10,9 +10,6 @@ import pandas as pd
 import pytest
 import sklearn
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.exceptions import UnsetMetadataPassedError
-from sklearn.metrics import f1_score, get_scorer
-from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -48,25 +45,6 @@ def test_weights_go_through_a_pipeline(reducer, classifier):
     assert_allclose(model.predict_proba(X), expected, atol=1e-10)
     without = pipeline(reducer, classifier).fit(X, Y).predict_proba(X)
     assert not np.allclose(without, expected)
-
-
-def test_weights_of_training_rows_go_through_a_search():
-    model = pipeline(MultiLabelKaLDA(constraint="none"), BinaryRelevanceKNN(3))
-    grid = {"multilabelkalda__shrinkage": [0.1, 0.9]}
-    scorer = get_scorer("f1_micro").set_score_request(sample_weight=False)
-    search = GridSearchCV(model, grid, scoring=scorer, cv=KFold(2), error_score="raise")
-    search.fit(X, Y, sample_weight=WEIGHT)
-    for split, (train, test) in enumerate(KFold(2).split(X)):
-        plain = pipeline(MultiLabelKaLDA(constraint="none", shrinkage=0.1), BinaryRelevanceKNN(3))
-        plain.fit(X[train], Y[train], sample_weight=WEIGHT[train])
-        expected = f1_score(Y[test], plain.predict(X[test]), average="micro")
-        assert search.cv_results_[f"split{split}_test_score"][0] == expected
-
-
-def test_weights_that_nobody_asked_for_are_named():
-    model = make_pipeline(MultiLabelKaLDA(), MLkNN())
-    with pytest.raises(UnsetMetadataPassedError, match="sample_weight"):
-        model.fit(X, Y, sample_weight=WEIGHT)
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from sklearn.model_selection import KFold, ParameterGrid
 
 from benchmarks.common import keep_or_try
 from skml_kalda import KaLDAClassifier
-from skml_kalda.classifiers._candidates import KERNELS, RELEVANCES, SHRINKAGES
+from skml_kalda.classifiers.kalda import KERNELS, RELEVANCES, SHRINKAGES
 from skml_kalda.datasets import load_dataset
 
 FOLDS = 5

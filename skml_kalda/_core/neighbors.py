@@ -1,15 +1,285 @@
-"""Votes of the nearest neighbours on labels."""
+"""The nearest samples, found exactly or with an index that the user passes, and their votes.
+
+Neighbours are sorted by distance. Of samples at the same distance, the one with the lowest number
+comes first. So the neighbours of a sample depend neither on the other samples of the query nor on
+the algorithm.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.spatial import cKDTree
+from sklearn.base import BaseEstimator, clone
+from sklearn.neighbors import NearestNeighbors
+from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
+from sklearn.utils.extmath import row_norms
+from sklearn.utils.validation import validate_data
 
-from skml_kalda._core.nearest import NearestRows
+from skml_kalda._core.arrays import batches
+
+_EUCLIDEAN = ("minkowski", "euclidean", "l2")
+# With fewer samples per orthant, of which there are 2^p, a tree is no faster than brute force.
+_SAMPLES_PER_ORTHANT = 64
+# Samples in a leaf of the tree: in five to ten dimensions a tenth faster than SciPy's 10.
+_LEAF = 32
+# Numbers in a block of differences between samples and their neighbours; fits into the cache.
+_CACHED = 2**17
+
+
+class Neighbors(NamedTuple):
+    """The k nearest training samples of each of m samples, nearest first."""
+
+    distances: NDArray[np.floating[Any]]
+    """Their distances, shape (m, k)."""
+
+    indices: NDArray[np.intp]
+    """Their numbers, shape (m, k)."""
+
+    def at(self, samples: Any) -> Neighbors:
+        """Return the neighbours of some of the samples."""
+        return Neighbors(self.distances[samples], self.indices[samples])
+
+    def nearest(self, k: int) -> Neighbors:
+        """Return the k nearest of the neighbours."""
+        return Neighbors(self.distances[:, :k], self.indices[:, :k])
+
+    def in_order(self) -> Neighbors:
+        """Sort by distance, then by number."""
+        rising = self.distances[:, 1:] > self.distances[:, :-1]
+        unsorted = np.flatnonzero(~rising.all(axis=1))
+        if not len(unsorted):
+            return self
+        distances, indices = self.at(unsorted)
+        order = np.lexsort((indices, distances), axis=1)
+        distances = np.take_along_axis(distances, order, axis=1)
+        indices = np.take_along_axis(indices, order, axis=1)
+        return self.replaced(unsorted, Neighbors(distances, indices))
+
+    def replaced(self, samples: NDArray[np.intp], others: Neighbors) -> Neighbors:
+        """Return the neighbours with those of some samples replaced."""
+        distances, indices = self.distances.copy(), self.indices.copy()
+        distances[samples], indices[samples] = others
+        return Neighbors(distances, indices)
+
+    def without_self(self) -> Neighbors:
+        """Remove sample i from its own neighbours, or the last neighbour if i is not there."""
+        n, k = self.indices.shape
+        own = self.indices == np.arange(n)[:, np.newaxis]
+        own[~own.any(axis=1), -1] = True
+        return Neighbors(*(each[~own].reshape(n, k - 1) for each in self))
+
+
+class ExactSearch(NearestNeighbors):
+    """Exact search by scikit-learn, or by SciPy's k-d tree in few dimensions; ties are ordered.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=5
+        Number of neighbours.
+    metric : str or callable, default="minkowski"
+        See :class:`sklearn.neighbors.NearestNeighbors`. The default is Euclidean.
+    n_jobs : int or None, default=None
+        Number of threads. None means as many as scikit-learn uses by default, -1 all processors.
+    """
+
+    def __init__(
+        self, n_neighbors: int = 5, *, metric: Any = "minkowski", n_jobs: int | None = None
+    ) -> None:
+        # "brute" keeps scikit-learn from building a second tree.
+        algorithm = "brute" if _one_of(metric, _EUCLIDEAN) else "auto"
+        super().__init__(n_neighbors=n_neighbors, metric=metric, n_jobs=n_jobs, algorithm=algorithm)
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Store the training samples, and build a tree if that is faster.
+
+        Parameters
+        ----------
+        X : {array-like, sparse} of shape (n, p)
+            Training samples, or a square distance matrix if `metric` is "precomputed".
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self
+            The fitted search.
+        """
+        super().fit(X)
+        n, p = self._fit_X.shape
+        is_dense = not sparse.issparse(self._fit_X)
+        is_low = is_dense and _one_of(self.metric, _EUCLIDEAN) and n >> p >= _SAMPLES_PER_ORTHANT
+        self._kd_tree = cKDTree(self._fit_X, leafsize=_LEAF) if is_low else None
+        return self
+
+    def kneighbors(
+        self, X: Any, n_neighbors: int | None = None, return_distance: bool = True
+    ) -> Any:
+        """Find the nearest training samples, by distance, then by number.
+
+        Parameters
+        ----------
+        X : {array-like, sparse} of shape (m, p)
+            The samples of the query.
+        n_neighbors : int, default=None
+            Number of neighbours; None means the parameter `n_neighbors`.
+        return_distance : bool, default=True
+            Whether to return distances.
+
+        Returns
+        -------
+        distances : ndarray of shape (m, n_neighbors)
+            Only if `return_distance`.
+        indices : ndarray of shape (m, n_neighbors)
+            Numbers of the training samples.
+        """
+        k = self.n_neighbors if n_neighbors is None else n_neighbors
+        n = self._fit_X.shape[0]
+        if k > n:
+            raise ValueError(f"n_neighbors={k} must be <= {n}, the number of training samples.")
+        X = validate_data(self, X, accept_sparse="csr", reset=False)
+        if self.metric == "precomputed" and sparse.issparse(X):
+            # A graph of k neighbours may not contain one more.
+            found = Neighbors(*super().kneighbors(X, k)).in_order()
+        else:
+            found = self._widened(X, k, min(k + 1, n))
+        return tuple(found) if return_distance else found.indices
+
+    def _widened(self, X: Any, k: int, width: int) -> Neighbors:
+        """Search `width` neighbours, and more for the samples whose kth distance is tied."""
+        found = self._search(X, width)
+        # All samples that were not found are at least this far away, up to rounding.
+        beyond = found.distances[:, -1] - self._rounding(X, found.distances[:, -1])
+        nearest = self._measured(X, found).in_order().nearest(k)
+        tied = np.flatnonzero(beyond <= nearest.distances[:, -1])
+        if len(tied) and width < self._fit_X.shape[0]:
+            wider = min(8 * width, self._fit_X.shape[0])
+            for part in batches(len(tied), 6 * wider):
+                rows = tied[part]
+                nearest = nearest.replaced(rows, self._widened(X[rows], k, wider))
+        return nearest
+
+    def _search(self, X: Any, width: int) -> Neighbors:
+        if self._kd_tree is None or sparse.issparse(X):
+            return Neighbors(*super().kneighbors(X, width))
+        threads = _openmp_effective_n_threads(self.n_jobs)
+        return Neighbors(*self._kd_tree.query(X, np.arange(1, width + 1), workers=threads))
+
+    def _is_rounded(self, X: Any) -> bool:
+        """Whether distances come from a matrix product, whose rounding depends on the position."""
+        if self._kd_tree is not None or sparse.issparse(X) or sparse.issparse(self._fit_X):
+            return False
+        return _one_of(self.metric, (*_EUCLIDEAN, "cosine"))
+
+    def _rounding(self, X: Any, distances: NDArray[Any]) -> Any:
+        """Return a bound on the rounding errors of the distances."""
+        if not self._is_rounded(X):
+            return 0
+        error = 512 * np.finfo(distances.dtype).eps
+        if self.metric == "cosine":
+            return error
+        squares = row_norms(X, squared=True) + row_norms(self._fit_X, squared=True).max()
+        # The error of d follows from that of d², and is largest at zero.
+        return distances - np.sqrt(np.maximum(distances**2 - error * squares, 0))
+
+    def _measured(self, X: Any, found: Neighbors) -> Neighbors:
+        """Compute distances again, sample by sample, if they come from a matrix product.
+
+        Those depend on the other samples of the query, and differ for equal samples.
+        """
+        if not self._is_rounded(X):
+            return found
+        m, k = found.indices.shape
+        distances = np.empty((m, k))
+        measure = _cosine if self.metric == "cosine" else _euclidean
+        for rows in batches(m, 2 * k * X.shape[1], at_most=_CACHED):
+            near = self._fit_X[found.indices[rows]].astype(np.float64, copy=False)
+            distances[rows] = measure(near, X[rows, np.newaxis])
+        return Neighbors(distances, found.indices)
+
+
+def _one_of(metric: Any, names: tuple[str, ...]) -> bool:
+    return isinstance(metric, str) and metric in names
+
+
+def _squares(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    sums: NDArray[np.float64] = np.einsum("...p,...p->...", rows, rows)
+    return sums
+
+
+def _euclidean(near: NDArray[np.float64], rows: NDArray[Any]) -> NDArray[np.float64]:
+    return np.sqrt(_squares(near - rows))
+
+
+def _cosine(near: NDArray[np.float64], rows: NDArray[Any]) -> NDArray[np.float64]:
+    """Return half the squared distances of rows scaled to unit length; one if a row is zero."""
+    lengths = [np.sqrt(_squares(each.astype(np.float64)))[..., np.newaxis] for each in (near, rows)]
+    with np.errstate(invalid="ignore"):
+        distances = _squares(near / lengths[0] - rows / lengths[1]) / 2
+    return np.where(np.isnan(distances), 1.0, distances)
+
+
+class GraphSearch(BaseEstimator):
+    """Search by an object with the interface of scikit-learn's KNeighborsTransformer.
+
+    Parameters
+    ----------
+    transformer : object
+        Has ``fit(X)``, and ``transform(X)``, which returns a CSR of shape (m, n) that holds the
+        distances to neighbours among the n training samples.
+    n_neighbors : int
+        Number of neighbours that are needed for each sample.
+    """
+
+    def __init__(self, transformer: Any, n_neighbors: int) -> None:
+        self.transformer = transformer
+        self.n_neighbors = n_neighbors
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Fit a copy of the transformer, after raising its `n_neighbors` if it is too low.
+
+        Parameters
+        ----------
+        X : {array-like, sparse} of shape (n, p)
+            Training samples.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self
+            The fitted search.
+        """
+        self.transformer_ = clone(self.transformer, safe=False)
+        if getattr(self.transformer_, "n_neighbors", np.inf) < self.n_neighbors:
+            self.transformer_.n_neighbors = self.n_neighbors
+        self.transformer_.fit(X)
+        return self
+
+    def kneighbors(
+        self, X: Any, n_neighbors: int | None = None, return_distance: bool = True
+    ) -> Any:
+        """Return the nearest of the neighbours that the transformer finds.
+
+        Parameters and order are those of `ExactSearch.kneighbors`.
+        """
+        k = self.n_neighbors if n_neighbors is None else n_neighbors
+        graph = sparse.csr_array(self.transformer_.transform(X))
+        sizes = np.diff(graph.indptr)
+        if len(np.unique(sizes)) > 1 or sizes[0] < k:
+            raise ValueError(
+                f"{type(self.transformer_).__name__} found {sizes.min()} to {sizes.max()} "
+                f"neighbours per sample: it must find the same number for every sample, at least "
+                f"{k}."
+            )
+        shape = (len(sizes), sizes[0])
+        found = Neighbors(graph.data.reshape(shape), graph.indices.reshape(shape))
+        found = found.in_order().nearest(k)
+        return tuple(found) if return_distance else found.indices
 
 
 def adjacency(
@@ -32,8 +302,8 @@ def inverse_distances(distances: NDArray[np.floating[Any]]) -> NDArray[np.float6
     with np.errstate(divide="ignore", over="ignore"):
         weights = 1 / distances.astype(np.float64)
     equal = np.isinf(weights)
-    met = equal.any(axis=1)
-    weights[met] = equal[met]
+    has_equal = equal.any(axis=1)
+    weights[has_equal] = equal[has_equal]
     return weights
 
 
@@ -54,12 +324,12 @@ def vote_shares(
     labels : CSR of shape (n, K)
         Indicator of the labels.
     unknown : CSR of shape (n, K) or None, default=None
-        Indicator of unknown labels, on which a row does not vote.
+        Indicator of unknown labels, on which a sample does not vote.
 
     Returns
     -------
     CSR of shape (m, K)
-        Sparse, because k rows have few of many labels.
+        Sparse, because k samples have few of many labels.
     """
     near = adjacency(neighbors, labels.shape[0], weights)
     votes = near @ labels
@@ -82,12 +352,12 @@ def at_entries(matrix: sparse.csr_array, of: sparse.csr_array) -> NDArray[np.flo
 def neighbor_counts(
     train: Any, labels: sparse.csr_array, test: Any, sizes: Iterable[int]
 ) -> Iterator[tuple[int, NDArray[np.float64]]]:
-    """Count the labels of the k nearest rows, for several k with one search.
+    """Count the labels of the k nearest samples, for several k with one search.
 
     Parameters
     ----------
     train, test : array or CSR of shape (n, p) and (m, p)
-        The training rows and the query rows.
+        The training samples and the samples of the query.
     labels : CSR of shape (n, K)
         Indicator of the labels of `train`.
     sizes : iterable of int
@@ -98,21 +368,9 @@ def neighbor_counts(
     k : int
         Number of neighbours, ascending.
     counts : array of shape (m, K)
-        How many of the k nearest rows have each label.
+        How many of the k nearest samples have each label.
     """
     sizes = sorted(sizes)
-    nearest = NearestRows(sizes[-1]).fit(train).kneighbors(test, return_distance=False)
+    nearest = ExactSearch(sizes[-1]).fit(train).kneighbors(test, return_distance=False)
     for k in sizes:
         yield k, (adjacency(nearest[:, :k], labels.shape[0]) @ labels).toarray()
-
-
-def neighbor_votes(
-    train: Any, labels: sparse.csr_array, test: Any, sizes: Iterable[int]
-) -> Iterator[tuple[int, NDArray[np.bool_]]]:
-    """Predict the labels that more than half of the k nearest rows have.
-
-    The parameters are those of :func:`neighbor_counts`. Yields k, ascending, and the predicted
-    labels, of shape (m, K).
-    """
-    for k, counts in neighbor_counts(train, labels, test, sizes):
-        yield k, 2 * counts > k

@@ -1,108 +1,170 @@
-"""Predictions from fitted label scores: log-odds, probabilities and labels."""
+"""Predictions of a classifier in the form of y: dense, sparse, data frame, or the top labels."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.special import expit, softmax
-from sklearn.utils.validation import check_is_fitted, validate_data
 
-from skml_kalda._core.arrays import Array, batches, sum_duplicates
-from skml_kalda._core.frames import label_frame
-from skml_kalda.classifiers._scores import Scores
-from skml_kalda.classifiers._top_labels import TopLabelsMixin
+from skml_kalda._core.messages import required
+from skml_kalda._core.labels import Indicator, sparse_form
 
 
-class ScoredLabelsMixin(TopLabelsMixin):
-    """Adds the methods that predict to a classifier whose fit sets these attributes."""
+class LabelPredictor(ABC):
+    """Base of classifiers that score labels, for batches of samples, dense or CSR.
 
+    Scores are what probabilities and decisions are computed from, such as votes or log-odds.
+    """
+
+    classes_: NDArray[Any]
+    label_names_: NDArray[Any]
     as_frame: bool
-    thresholds_: Array
-    _scores: Scores
-    _columns: int | None
-    """Number of columns of an indicator `y`; None for a 1-D `y`."""
-    _sparse_form: type | None
-    """Class of sparse predictions; None if `y` was dense."""
-    _frame_library: str
-    """Library of data frames of predictions."""
+    sparse_output: bool | None = None
 
-    def decision_function(self, X: Any) -> Array:
-        """Return the log-odds of each label, or the scores of the classes of a 1-D `y`.
+    @abstractmethod
+    def _scores(self, X: Any) -> Iterator[Any]:
+        """Check X, and return the scores of batches of its samples, each of shape (m, K)."""
 
-        Parameters
-        ----------
-        X : array-like or sparse of shape (n_samples, n_features)
-            The rows.
+    @abstractmethod
+    def _probability(self, scores: Any) -> Any:
+        """Return the probabilities of labels with these scores."""
 
-        Returns
-        -------
-        ndarray of shape (n_samples, n_labels) or (n_samples,)
-            Logarithms of the odds of each label. For a 1-D `y`, logarithms of the probabilities
-            of the classes up to a constant; for two classes their difference.
-        """
-        log_odds = np.concatenate(list(self._log_odds(X)))
-        if self._columns is not None or len(self.classes_) != 2:
-            return log_odds
-        return log_odds[:, 1] - log_odds[:, 0]
+    @abstractmethod
+    def _decision(self, scores: Any) -> Any:
+        """Return which labels of an indicator are predicted from these scores."""
 
-    def predict_proba(self, X: Any) -> Array:
-        """Return the probability of each label.
+    def _keep_form(self, y: Any, Y: Indicator) -> None:
+        """Remember the form of y, which is that of predictions."""
+        self._is_indicator = Y.is_matrix
+        self._sparse_form = sparse_form(y)
+        library = type(y).__module__.partition(".")[0]
+        self._frame_library = "polars" if library == "polars" else "pandas"
 
-        Parameters
-        ----------
-        X : array-like or sparse of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        ndarray or data frame of shape (n_samples, n_labels)
-            For an indicator `y`, the probability that a row has a label. For a 1-D `y`, the
-            probabilities of the classes, which sum to one.
-        """
-        return self._in_frame(np.concatenate(list(self._probabilities(X))), X)
+    def _set_classes(self, names: NDArray[Any]) -> None:
+        """Set `label_names_`, and `classes_` as scikit-learn's scorers need them."""
+        self.label_names_ = names
+        self.classes_ = np.tile([0, 1], (len(names), 1)) if self._is_indicator else names
 
     def predict(self, X: Any) -> Any:
         """Predict the labels.
 
         Parameters
         ----------
-        X : array-like or sparse of shape (n_samples, n_features)
-            The rows.
+        X : {array-like, sparse} of shape (m, p)
+            The samples.
 
         Returns
         -------
-        ndarray of shape (n_samples,) or (n_samples, n_labels), sparse or data frame
-            In the form of the `y` given to fit: class labels, or a 0/1 indicator that is
-            dense, a CSR matrix or a CSR array. A data frame with ``as_frame=True``.
+        ndarray of shape (m,) or (m, K), or sparse or data frame of shape (m, K)
+            In the form of the `y` given to fit: class labels, or a 0/1 indicator that is dense,
+            a CSR matrix or a CSR array. A data frame if `as_frame` is True.
+        """
+        scores = self._scores(X)
+        if not self._is_indicator:
+            best = [dense(self._probability(part)).argmax(axis=1) for part in scores]
+            return self.classes_[np.concatenate(best)]
+        labels = (self._decision(part).astype(np.int64) for part in scores)
+        is_sparse = self._sparse_form is not None
+        return self._assembled(
+            labels, X, is_sparse if self.sparse_output is None else self.sparse_output
+        )
+
+    def predict_proba(self, X: Any) -> Any:
+        """Return the probability of each label.
+
+        Parameters
+        ----------
+        X : {array-like, sparse} of shape (m, p)
+            The samples.
+
+        Returns
+        -------
+        ndarray, data frame or sparse of shape (m, K)
+            For an indicator `y`, the probability that a sample has a label. For a 1-D `y`, the
+            probabilities of the classes, which sum to one. Dense unless `as_frame` is True, or
+            `sparse_output`, if there is such a parameter.
+        """
+        return self._assembled(self._probabilities(X), X, bool(self.sparse_output))
+
+    def top_labels(self, X: Any, n: int = 5) -> tuple[NDArray[Any], NDArray[np.float64]]:
+        """Return the most probable labels of each sample, for example the tags of a text.
+
+        Samples are read in batches, so no array of all samples and labels is made.
+
+        Parameters
+        ----------
+        X : {array-like, sparse} of shape (m, p)
+            The samples.
+        n : int, default=5
+            How many labels, at most as many as there are.
+
+        Returns
+        -------
+        labels : ndarray of shape (m, n)
+            Columns of `y`, by name if it was a data frame, else by number; or positions in
+            `classes_` for a 1-D `y`. The most probable label comes first; of equally probable
+            labels, the one that comes first in `y`.
+        scores : ndarray of shape (m, n)
+            Their probabilities, as in `predict_proba`.
         """
         probabilities = self._probabilities(X)
-        if self._columns is None:
-            return self.classes_[np.concatenate([part.argmax(axis=1) for part in probabilities])]
-        parts = [(part >= self.thresholds_).astype(np.int64) for part in probabilities]
-        if self._sparse_form is None or self.as_frame:
-            return self._in_frame(np.concatenate(parts), X)
-        return self._sparse_form(sparse.vstack([sparse.csr_array(part) for part in parts]))
+        K = len(self.classes_)
+        if isinstance(n, bool) or not isinstance(n, int | np.integer) or not 1 <= n <= K:
+            raise ValueError(f"n={n!r} must be an integer from 1 to {K}, the number of labels.")
+        labels, scores = zip(*(_top(part, int(n)) for part in probabilities), strict=True)
+        found = np.concatenate(labels)
+        return self.label_names_[found] if self._is_indicator else found, np.concatenate(scores)
 
-    def _column_names(self) -> NDArray[Any] | None:
-        return None if self._columns is None else self.classes_
+    def _probabilities(self, X: Any) -> Iterator[Any]:
+        return map(self._probability, self._scores(X))
 
-    def _in_frame(self, labels: Array, X: Any) -> Any:
-        if not self.as_frame or self._columns is None:
+    def _assembled(self, parts: Iterator[Any], X: Any, as_sparse: bool) -> Any:
+        """Stack batches of samples: a data frame, a dense array, or sparse in the form of y."""
+        as_frame = self.as_frame and self._is_indicator
+        if as_sparse and not as_frame:
+            form = self._sparse_form or sparse.csr_matrix
+            return form(sparse.vstack([sparse.csr_array(part) for part in parts]))
+        labels = np.concatenate([dense(part) for part in parts])
+        if not as_frame:
             return labels
-        return label_frame(labels, self.classes_, X, self._frame_library)
+        frames = required(self._frame_library, by="as_frame=True", extra="inspection")
+        if self._frame_library == "polars":
+            return frames.DataFrame(labels, schema=[str(name) for name in self.label_names_])
+        return frames.DataFrame(labels, columns=self.label_names_, index=getattr(X, "index", None))
 
-    def _probabilities(self, X: Any) -> Iterator[Array]:
-        log_odds = self._log_odds(X)
-        return map(partial(softmax, axis=1) if self._columns is None else expit, log_odds)
 
-    def _log_odds(self, X: Any) -> Iterator[Array]:
-        """Check X, and return the log-odds of batches of its rows."""
-        check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
-        X, (m, K) = sum_duplicates(X), self._scores.coefficients.shape
-        return (self._scores.log_odds(X[rows]) for rows in batches(X.shape[0], 4 * (m + K)))
+def dense(part: Any) -> NDArray[Any]:
+    """Return a batch as a dense array."""
+    return part.toarray() if sparse.issparse(part) else part
+
+
+def _top(scores: Any, n: int) -> tuple[NDArray[np.intp], NDArray[Any]]:
+    """Return the columns and values of the n highest scores of each row, highest first.
+
+    What is not stored in a CSR is zero, and no stored score is negative. Of equal scores, the
+    lowest column comes first.
+    """
+    m = scores.shape[0]
+    if sparse.issparse(scores):
+        # The stored scores, and the first n labels of each row, in case zeros are needed.
+        stored = scores.tocoo()
+        places = (
+            np.concatenate([stored.row, np.repeat(np.arange(m), n)]),
+            np.concatenate([stored.col, np.tile(np.arange(n), m)]),
+        )
+        values = np.concatenate([stored.data, np.zeros(m * n, dtype=scores.dtype)])
+        # Sums duplicates, and keeps zeros.
+        merged = sparse.coo_array((values, places), shape=scores.shape).tocsr().tocoo()
+        rows, labels, values = merged.row, merged.col, merged.data
+    else:
+        lowest = np.partition(scores, scores.shape[1] - n, axis=1)[:, [scores.shape[1] - n]]
+        rows, labels = np.nonzero(scores >= lowest)
+        values = scores[rows, labels]
+    order = np.lexsort((labels, -values, rows))
+    first = np.searchsorted(rows[order], np.arange(m))
+    top = order[first[:, np.newaxis] + np.arange(n)]
+    return labels[top], values[top]

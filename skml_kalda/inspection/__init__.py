@@ -3,8 +3,11 @@
 The pictures need matplotlib and the tables pandas: both come with the extra "inspection".
 """
 
-from skml_kalda.inspection.heatmaps import LabelProfileDisplay, LoadingsDisplay
-from skml_kalda.inspection.projection import ProjectionDisplay
+from skml_kalda.inspection.displays import (
+    LabelProfileDisplay,
+    LoadingsDisplay,
+    ProjectionDisplay,
+)
 from skml_kalda.inspection.tables import label_profile, loadings
 
 __all__ = [

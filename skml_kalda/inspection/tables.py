@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from numbers import Integral
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sklearn.pipeline import Pipeline
@@ -16,23 +14,13 @@ from skml_kalda._core.arrays import Array
 from skml_kalda._core.messages import required
 from skml_kalda._core.labels import indicator
 
-if TYPE_CHECKING:
-    import pandas as pd
 
-
-class Projected(NamedTuple):
-    """Rows after a reducer, and the names of its directions."""
-
-    rows: Array
-    names: list[str]
-
-
-def loadings(reducer: Any, X: Any = None) -> pd.DataFrame:
+def loadings(reducer: Any, X: Any = None) -> Any:
     r"""Return how much each feature counts in each direction of a fitted reducer.
 
     Without `X` these are the coefficients of the linear map, ``components_.T``. They show how
     the directions are computed, and depend on the units of the features. With `X` they are the
-    correlations of each feature with each projected direction over the rows of `X`. They lie
+    correlations of each feature with each projected direction over the samples in `X`. They lie
     between -1 and 1 in any units, and exist for kernel reducers too.
 
     Parameters
@@ -42,7 +30,7 @@ def loadings(reducer: Any, X: Any = None) -> pd.DataFrame:
         coefficients of a pipeline refer to the features that enter its last step, its
         correlations to the columns of `X`.
     X : array-like or sparse of shape (n_samples, n_features), default=None
-        Rows to correlate over. Kernel reducers have no coefficients per feature, and need it.
+        Samples to correlate over. Kernel reducers have no coefficients per feature, and need it.
 
     Returns
     -------
@@ -71,20 +59,20 @@ def loadings(reducer: Any, X: Any = None) -> pd.DataFrame:
     pd = required("pandas", by="loadings", extra="inspection")
     if X is None:
         values, features = _coefficients(reducer)
-        directions = direction_names(reducer, values.shape[1])
+        directions = _direction_names(reducer, values.shape[1])
     else:
-        projection = project(reducer, X)
-        values, directions = _correlations(X, projection.rows), projection.names
+        projected, directions = project(reducer, X)
+        values = _correlations(X, projected)
         features = _column_names(X) or _names_in(reducer, len(values))
     return pd.DataFrame(values, index=features, columns=directions)
 
 
-def label_profile(reducer: Any, X: Any, y: Any, *, label_names: Any = None) -> pd.DataFrame:
+def label_profile(reducer: Any, X: Any, y: Any, *, label_names: Any = None) -> Any:
     r"""Return where each label lies in each direction of a fitted reducer.
 
-    An entry is the mean of the projected rows that have the label, minus the mean of all rows,
-    divided by the standard deviation of all rows: 1 means that the rows of the label lie one
-    standard deviation above the average row in that direction. So entries can be compared
+    An entry is the mean of the projected samples that have the label, minus the mean of all
+    samples, divided by the standard deviation of all samples: 1 means that the samples of the label
+    lie one standard deviation above the average in that direction. So entries can be compared
     between directions, and between frequent and rare labels.
 
     Parameters
@@ -102,8 +90,8 @@ def label_profile(reducer: Any, X: Any, y: Any, *, label_names: Any = None) -> p
     Returns
     -------
     DataFrame of shape (n_labels, n_components)
-        Rows are the labels and columns the directions. The entries of a label without rows are
-        NaN; those of a direction in which all rows are equal are zero.
+        Rows are the labels and columns the directions. The entries of a label without samples are
+        NaN; those of a direction in which all samples are equal are zero.
 
     See Also
     --------
@@ -129,16 +117,16 @@ def label_profile(reducer: Any, X: Any, y: Any, *, label_names: Any = None) -> p
     pd = required("pandas", by="label_profile", extra="inspection")
     labels = indicator(y, allow_unknown=True)
     names = names_of_labels(y, labels.classes, label_names)
-    projection = project(reducer, X)
-    check_consistent_length(projection.rows, labels.matrix)
-    n_rows = labels.matrix.sum(axis=0)[:, None]
-    with np.errstate(invalid="ignore"):  # 0/0: a label without rows
-        means = labels.matrix.T @ scale(projection.rows) / n_rows
-    return pd.DataFrame(means, index=names, columns=projection.names)
+    projected, directions = project(reducer, X)
+    check_consistent_length(projected, labels.matrix)
+    counts = labels.matrix.sum(axis=0)[:, None]
+    with np.errstate(invalid="ignore"):  # 0/0: a label without samples
+        means = labels.matrix.T @ scale(projected) / counts
+    return pd.DataFrame(means, index=names, columns=directions)
 
 
-def project(reducer: Any, X: Any) -> Projected:
-    """Transform X, whatever container the reducer returns."""
+def project(reducer: Any, X: Any) -> tuple[Array, list[str]]:
+    """Return X transformed as an array, and the names of the directions."""
     if not hasattr(reducer, "transform"):
         advice = (
             "pass the pipeline without its last step, pipeline[:-1]"
@@ -146,11 +134,11 @@ def project(reducer: Any, X: Any) -> Projected:
             else "pass a fitted reducer"
         )
         raise ValueError(f"reducer={reducer!r} has no transform method: {advice}.")
-    rows = np.asarray(reducer.transform(X), dtype=np.float64)
-    return Projected(rows, direction_names(reducer, rows.shape[1]))
+    projected = np.asarray(reducer.transform(X), dtype=np.float64)
+    return projected, _direction_names(reducer, projected.shape[1])
 
 
-def direction_names(reducer: Any, n: int) -> list[str]:
+def _direction_names(reducer: Any, n: int) -> list[str]:
     """Return the names that the reducer gives to its directions, or numbers."""
     last = reducer[-1] if isinstance(reducer, Pipeline) else reducer
     return _names_out(last) or [f"direction {number}" for number in range(n)]
@@ -169,19 +157,6 @@ def names_of_labels(y: Any, classes: Any, given: Any) -> list[str]:
     return [str(name) for name in names]
 
 
-def check_components(components: Sequence[Any], n: int, at_most: int | None = None) -> list[int]:
-    """Return the numbers of the directions to draw as a list, each one between 0 and n - 1."""
-    chosen = list(components)
-    known = all(isinstance(each, Integral) and 0 <= int(each) < n for each in chosen)
-    if not known or not 1 <= len(chosen) <= (at_most or n):
-        many = f"one or {at_most}" if at_most else "some"
-        raise ValueError(
-            f"components={components!r} must be {many} of the {n} directions: numbers from 0 to "
-            f"{n - 1}."
-        )
-    return chosen
-
-
 def _coefficients(reducer: Any) -> tuple[Array, list[str]]:
     *before, last = reducer if isinstance(reducer, Pipeline) else [reducer]
     if not hasattr(last, "components_"):
@@ -194,12 +169,14 @@ def _coefficients(reducer: Any) -> tuple[Array, list[str]]:
     return values, names or _names_in(last, len(values))
 
 
-def _correlations(X: Any, rows: Array) -> Array:
+def _correlations(X: Any, projected: Array) -> Array:
     X = check_array(X, accept_sparse="csr", dtype=np.float64)
-    check_consistent_length(X, rows)
-    # Because the projected rows are centred, X need not be, and sparse X stays sparse.
+    check_consistent_length(X, projected)
+    # Because the projected samples are centred, X need not be, and sparse X stays sparse.
     scaled = scale(X, with_mean=False)
-    return np.asarray(safe_sparse_dot(scaled.T, scale(rows), dense_output=True)) / len(rows)
+    return np.asarray(safe_sparse_dot(scaled.T, scale(projected), dense_output=True)) / len(
+        projected
+    )
 
 
 def _column_names(table: Any) -> list[str]:

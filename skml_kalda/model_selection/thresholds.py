@@ -1,4 +1,4 @@
-"""Thresholds of multi-label classifiers, tuned on rows that were not trained on."""
+"""Thresholds of multi-label classifiers, tuned on samples that were not trained on."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ from sklearn.utils.validation import _check_method_params, _estimator_has, check
 
 from skml_kalda._core.arrays import Array
 from skml_kalda._core.labels import multilabel_matrix, sparse_form
-from skml_kalda._core.scores.responses import RESPONSES, label_scores
-from skml_kalda._core.scores.thresholds import (
+from skml_kalda._core.thresholds import (
+    RESPONSES,
     Average,
     best_thresholds,
     check_average,
-    without_unknown,
+    label_scores,
 )
 from skml_kalda.model_selection.splits import MultiLabelStratifiedKFold
-from skml_kalda.reducers.kalda.search.scoring import OF_MATRICES
 
 
 class TunedThresholdsCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
-    """Multi-label classifier with the thresholds that maximise F1 on held-out rows.
+    """Multi-label classifier with the thresholds that maximise F1 on held-out samples.
 
     A classifier predicts a label where its probability is at least 0.5, or its score at least 0.
     For F1 that is rarely the best threshold: rare labels are then predicted too rarely. This
-    estimator scores every training row by cross-validation, finds the thresholds with the highest
-    F1 on those scores, fits the classifier to all rows, and predicts with the thresholds.
+    estimator scores every training sample by cross-validation, finds the thresholds with the
+    highest F1 on those scores, fits the classifier to all samples, and predicts with the
+    thresholds.
 
     Parameters
     ----------
@@ -45,15 +45,15 @@ class TunedThresholdsCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         Any multi-label classifier with ``predict_proba`` or ``decision_function``, whether it
         returns an array, a list of arrays as in scikit-learn or a sparse matrix.
     average : {"macro", "micro", "samples"}, default="macro"
-        The F1 to maximise: the mean over labels, the F1 of all (row, label) pairs together, or
-        the mean over rows.
+        The F1 to maximise: the mean over labels, the F1 of all (sample, label) pairs together, or
+        the mean over samples.
     per_label : bool, default=False
         Whether each label gets a threshold of its own. One threshold for all labels is the safer
-        choice if there are few rows. "samples" allows one threshold only.
+        choice if there are few samples. "samples" allows one threshold only.
     cv : int, splitter, iterable or "prefit", default=5
-        How to hold rows out. An int is the number of folds of `MultiLabelStratifiedKFold`. Rows
-        that are held out more than once count more than once. "prefit" uses the fitted
-        `estimator` as it is; pass rows to `fit` that it was not fitted on.
+        How to hold samples out. An int is the number of folds of `MultiLabelStratifiedKFold`.
+        Samples that are held out more than once count more than once. "prefit" uses the fitted
+        `estimator` as it is; pass samples to `fit` that it was not fitted on.
     response_method : {"auto", "predict_proba", "decision_function"}, default="auto"
         What to apply the thresholds to. "auto" is ``predict_proba`` if the classifier has it.
     n_jobs : int or None, default=None
@@ -61,14 +61,14 @@ class TunedThresholdsCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     Attributes
     ----------
-    best_thresholds_ : ndarray of shape (K,)
+    thresholds_ : ndarray of shape (K,)
         The threshold of every label. All are equal unless `per_label`, except that labels
-        without a row have infinity: they are never predicted.
+        without a sample have infinity: they are never predicted.
     best_score_ : float
-        F1 of the held-out rows with these thresholds. They were chosen for it, so expect
-        slightly less on new rows.
+        F1 of the held-out samples with these thresholds. They were chosen for it, so expect
+        slightly less on new samples.
     estimator_ : classifier
-        The classifier, fitted to all rows.
+        The classifier, fitted to all samples.
     classes_, n_features_in_, feature_names_in_
         Those of `estimator_`, if it has them.
 
@@ -83,8 +83,8 @@ class TunedThresholdsCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     two neighbouring scores. With `per_label` and ``average="micro"`` the thresholds together
     maximise the F1 of all pairs; labels that only lower it are never predicted.
 
-    The F1 is not weighted: `sample_weight` and other parameters of fit, split by rows, are passed
-    only to the classifier.
+    The F1 is not weighted: `sample_weight` and other parameters of fit, split by samples, are
+    passed only to the classifier.
 
     Examples
     --------
@@ -98,7 +98,7 @@ class TunedThresholdsCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     >>> classifier = MultiOutputClassifier(LogisticRegression())
     >>> plain = classifier.fit(X_train, y_train).predict(X_test)
     >>> tuned = TunedThresholdsCV(classifier).fit(X_train, y_train)
-    >>> print(tuned.best_thresholds_[:3].round(2))
+    >>> print(tuned.thresholds_[:3].round(2))
     [0.18 0.18 0.18]
     >>> f1_score(y_test, plain, average="macro", zero_division=0)
     0.3...
@@ -169,21 +169,27 @@ class TunedThresholdsCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             scores, rows = self._held_out(X, y, Y.shape[1], routed)
             Y, unknown = Y[rows], None if unknown is None else unknown[rows]
             self.estimator_ = clone(self.estimator).fit(X, y, **routed.estimator.fit)
-        scores = without_unknown(scores, unknown)
-        self.best_thresholds_ = best_thresholds(
-            scores, Y, average=self.average, per_label=self.per_label
+        self.thresholds_ = best_thresholds(
+            scores, Y, unknown, average=self.average, per_label=self.per_label
         )
-        predicted = scores >= self.best_thresholds_
-        self.best_score_ = OF_MATRICES[f"f1_{self.average}"](Y.toarray() > 0, predicted)
+        predicted = scores >= self.thresholds_
+        if unknown is not None:
+            predicted[unknown.nonzero()] = False
+        self.best_score_ = _f1(Y.toarray() > 0, predicted, self.average)
+        for name in ("classes_", "n_features_in_", "feature_names_in_"):
+            if hasattr(self.estimator_, name):
+                setattr(self, name, getattr(self.estimator_, name))
+            elif hasattr(self, name):
+                delattr(self, name)
         return self
 
     def predict(self, X: Any) -> Any:
-        """Predict the labels of each row.
+        """Predict the labels of each sample.
 
         Parameters
         ----------
         X : {array-like, sparse} of shape (m, p)
-            Rows, in any form that the classifier accepts.
+            Samples, in any form that the classifier accepts.
 
         Returns
         -------
@@ -191,8 +197,8 @@ class TunedThresholdsCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             Indicator of 0 and 1; a CSR array or matrix if the `y` given to fit was sparse.
         """
         check_is_fitted(self, "estimator_")
-        scores = self._scores(self.estimator_, X, len(self.best_thresholds_))
-        predicted = (scores >= self.best_thresholds_).astype(np.int64)
+        scores = self._scores(self.estimator_, X, len(self.thresholds_))
+        predicted = (scores >= self.thresholds_).astype(np.int64)
         return predicted if self._sparse_form is None else self._sparse_form(predicted)
 
     @available_if(_estimator_has("predict_proba"))
@@ -202,7 +208,7 @@ class TunedThresholdsCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         Parameters
         ----------
         X : {array-like, sparse} of shape (m, p)
-            Rows, in any form that the classifier accepts.
+            Samples, in any form that the classifier accepts.
 
         Returns
         -------
@@ -219,7 +225,7 @@ class TunedThresholdsCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         Parameters
         ----------
         X : {array-like, sparse} of shape (m, p)
-            Rows, in any form that the classifier accepts.
+            Samples, in any form that the classifier accepts.
 
         Returns
         -------
@@ -228,21 +234,6 @@ class TunedThresholdsCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """
         check_is_fitted(self, "estimator_")
         return self.estimator_.decision_function(X)
-
-    @property
-    def classes_(self) -> Any:
-        """Classes of the fitted classifier."""
-        return self.estimator_.classes_
-
-    @property
-    def n_features_in_(self) -> int:
-        """Number of features that the fitted classifier has seen."""
-        return self.estimator_.n_features_in_
-
-    @property
-    def feature_names_in_(self) -> NDArray[Any]:
-        """Names of the features that the fitted classifier has seen."""
-        return self.estimator_.feature_names_in_
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Return the routing of parameters of fit to the classifier and the splitter.
@@ -271,7 +262,7 @@ class TunedThresholdsCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def _held_out(
         self, X: Any, y: Any, n_labels: int, routed: Any
     ) -> tuple[Array, NDArray[np.intp]]:
-        """Scores of the rows that each split holds out, and the indices of these rows."""
+        """Return the scores of the samples that each split holds out, and their indices."""
         splits = list(self._splitter().split(X, y, **routed.splitter.split))
         scores = Parallel(n_jobs=self.n_jobs)(
             delayed(self._of_split)(X, y, n_labels, routed.estimator.fit, train, test)
@@ -303,3 +294,11 @@ class TunedThresholdsCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         tags.target_tags.multi_output = True
         tags.target_tags.single_output = False
         return tags
+
+
+def _f1(Y: NDArray[np.bool_], predicted: NDArray[np.bool_], average: Average) -> float:
+    """Return F1; zero for a label or sample of neither. scikit-learn's takes one label for two."""
+    axis = {"macro": 0, "micro": None, "samples": 1}[average]
+    hits = np.sum(Y & predicted, axis=axis)
+    size = np.sum(Y, axis=axis) + np.sum(predicted, axis=axis)
+    return float(np.mean(2 * hits / np.maximum(size, 1)))

@@ -1,12 +1,14 @@
+"""Leave-one-out scores against refits by scikit-learn, and their calibration."""
+
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.kernel_ridge import KernelRidge
+from scipy.optimize import minimize
+from scipy.special import expit, logit, softmax
 from sklearn.linear_model import Ridge
 
-from skml_kalda._core.kernels import LandmarkKernel, whitening
+from skml_kalda._core.leave_one_out import RidgePath, label_sigmoids, softmax_slope
 from skml_kalda._core.scatter import PrimalScatter
-from skml_kalda._core.scores.leave_one_out import RidgePath
 from tests.conftest import made
 
 
@@ -47,56 +49,6 @@ def test_scores_are_those_of_n_refits(case, weights, form, ridge):
     np.testing.assert_allclose(rows.scores(ridge), refitted(X, Y, weight, ridge), atol=tolerance)
 
 
-def test_rows_of_no_weight_are_scored_by_the_fit_to_the_others():
-    X, Y = made()
-    weight = np.r_[np.zeros(10), np.ones(50)]
-    rows = path_of(X, Y, weight).without_each(X, Y, weight)
-    others = Ridge(1.0).fit(X[10:], Y[10:])
-    np.testing.assert_allclose(rows.scores(1.0)[:10], others.predict(X[:10]), atol=1e-9)
-
-
-def test_some_of_the_rows_have_the_scores_they_have_among_all():
-    X, Y = made()
-    path, weight = path_of(X, Y, np.ones(60)), np.ones(60)
-    some = path.without_each(X[::7], Y[::7], weight[::7]).scores(1.0)
-    np.testing.assert_allclose(some, path.without_each(X, Y, weight).scores(1.0)[::7])
-
-
-def test_features_of_a_kernel_give_kernel_ridge_regression():
-    X, Y = made(n=40)
-    kernel = LandmarkKernel(X, "rbf", 0.05)
-    features = kernel(X) @ whitening(kernel.of_landmarks())
-    scores = path_of(features, Y, np.ones(40)).without_each(features, Y, np.ones(40)).scores(0.3)
-    K = np.exp(-0.05 * ((X[:, None] - X) ** 2).sum(axis=2))
-    for i in (0, 7, 23):
-        rest = np.arange(40) != i
-        # A mean that is not shrunk: centre the kernel and the labels about the other rows.
-        H = np.eye(39) - 1 / 39
-        centred = H @ K[np.ix_(rest, rest)] @ H
-        to_rest = (K[i, rest] - K[np.ix_(rest, rest)].mean(axis=0)) @ H
-        model = KernelRidge(alpha=0.3, kernel="precomputed").fit(centred, H @ Y[rest])
-        expected = Y[rest].mean(axis=0) + model.predict(to_rest[None])[0]
-        np.testing.assert_allclose(scores[i], expected, atol=1e-8)
-
-
-def test_weights_of_a_ridge_are_those_of_scikit_learn():
-    X, Y = made()
-    weight = np.random.default_rng(0).uniform(0.2, 5, 60)
-    path = path_of(X, Y, weight)
-    model = Ridge(2.0).fit(X, Y, weight)
-    np.testing.assert_allclose(path.weights(2.0).T, model.coef_, atol=1e-10)
-    intercept = path.label_mean - path.mean @ path.weights(2.0)
-    np.testing.assert_allclose(intercept, model.intercept_, atol=1e-9)
-
-
-def test_the_error_is_that_of_the_scores():
-    X, Y = made()
-    weight = np.random.default_rng(0).uniform(0.2, 5, 60)
-    rows = path_of(X, Y, weight).without_each(X, Y, weight)
-    expected = np.average(((Y - refitted(X, Y, weight, 3.0)) ** 2).sum(axis=1), weights=weight)
-    assert rows.squared_error(3.0) / weight.sum() == pytest.approx(expected)
-
-
 def test_full_shrinkage_leaves_the_mean_of_the_other_rows():
     X, Y = made()
     path = path_of(X, Y, np.ones(60))
@@ -104,3 +56,107 @@ def test_full_shrinkage_leaves_the_mean_of_the_other_rows():
     found = path.without_each(X, Y, np.ones(60)).scores(path.ridge(1.0))
     np.testing.assert_allclose(found, expected)
     assert path.ridge(0.5) == pytest.approx(60 * X.var(axis=0).mean())
+
+
+def test_leave_one_out_counts_known_labels_only():
+    rng = np.random.default_rng(0)
+    X, w = rng.normal(size=(25, 3)), rng.random(25) + 0.5
+    y = (X[:, :2] + rng.normal(size=(25, 2)) > 0).astype(float)
+    unknown = rng.random(y.shape) < 0.3
+    y[unknown] = np.nan
+    mean = np.ma.average(np.ma.masked_invalid(y), axis=0, weights=w)
+    filled = np.where(unknown, mean, y)
+    found = path_of(X, filled, w).without_each(X, np.nan_to_num(y), w, 1.0 - unknown)
+    error = 0.0
+    for i in range(25):
+        rest = np.arange(25) != i
+        score = Ridge(0.7).fit(X[rest], filled[rest], w[rest]).predict(X[[i]])[0]
+        np.testing.assert_allclose(found.scores(0.7)[i], score)
+        error += w[i] * np.sum((y[i] - score)[~unknown[i]] ** 2)
+    np.testing.assert_allclose(found.squared_error(0.7), error)
+
+
+def test_sigmoids_of_known_labels_are_those_without_the_unknown():
+    """Of one label, where unknown rows can simply be dropped."""
+    scores, Y, _ = scored(n=60, K=1)
+    rng = np.random.default_rng(2)
+    weight, known = rng.random(60) + 0.5, rng.random((60, 1)) < 0.7
+    found = label_sigmoids(scores, Y * known, weight, known.astype(float))
+    rows = known[:, 0]
+    np.testing.assert_allclose(found, label_sigmoids(scores[rows], Y[rows], weight[rows]))
+
+
+def scored(n=400, K=5, seed=0):
+    """Labels that follow sigmoids of their scores, and the true log-odds."""
+    rng = np.random.default_rng(seed)
+    log_odds = rng.normal(size=(n, K)) * rng.uniform(1, 3, K) + rng.uniform(-3, 1, K)
+    Y = (rng.random((n, K)) < expit(log_odds)).astype(float)
+    return (log_odds - 1) * rng.uniform(0.5, 1.5, K), Y, log_odds
+
+
+def test_it_is_the_minimum_of_the_penalised_losses():
+    scores, Y, _ = scored(n=60)
+    weight = np.random.default_rng(1).uniform(0.5, 2, 60)
+    q = (weight @ Y + 0.5) / (weight.sum() + 1)
+    unit = np.sqrt(q * (1 - q))
+    x = (scores - q) / unit
+
+    def loss(theta, columns, prior, strength):
+        z = logit(q)[columns] + theta[0] * x[:, columns] + theta[1]
+        likelihood = Y[:, columns] * np.log(expit(z)) + (1 - Y[:, columns]) * np.log(expit(-z))
+        return -np.sum(weight[:, None] * likelihood) + strength / 2 * np.sum((theta - prior) ** 2)
+
+    def best(columns, prior, strength):
+        return minimize(loss, prior, (columns, prior, strength), tol=1e-10).x
+
+    common = best(np.arange(5), np.array([1.0, 0.0]), 1e-3)
+    slope, intercept = label_sigmoids(scores, Y, weight)
+    for k in range(5):
+        a, b = best(np.array([k]), common, 3.0)
+        assert slope[k] == pytest.approx(a / unit[k], rel=1e-3)
+        assert intercept[k] == pytest.approx(logit(q[k]) + b - a * q[k] / unit[k], rel=1e-3)
+
+
+def test_scores_that_say_the_opposite_give_the_prevalence():
+    rng = np.random.default_rng(0)
+    Y = (rng.random((500, 2)) < 0.3).astype(float)
+    scores = np.column_stack([Y[:, 0], -Y[:, 1]]) + rng.normal(size=(500, 2))
+    slope, intercept = label_sigmoids(scores, Y, np.ones(500))
+    assert slope[0] > 0
+    assert slope[1] == 0
+    assert expit(intercept[1]) == pytest.approx(Y[:, 1].mean(), abs=0.01)
+
+
+@pytest.mark.parametrize("column", [0.0, 1.0])
+def test_separable_and_constant_labels_stay_finite(column):
+    rng = np.random.default_rng(0)
+    Y = np.column_stack([np.repeat([0.0, 1], 50), np.full(100, column)])
+    scores = np.column_stack([Y[:, 0] * 2 - 1, rng.normal(size=100) * 0.01 + column])
+    slope, intercept = label_sigmoids(scores, Y, np.ones(100))
+    p = expit(slope * scores + intercept)
+    assert np.isfinite([slope, intercept]).all()
+    assert (p[:50, 0] < 0.05).all()
+    assert (p[50:, 0] > 0.95).all()
+    assert abs(p[:, 1] - column).max() < 0.05
+
+
+def test_a_weight_counts_as_so_many_rows():
+    scores, Y, _ = scored(n=80)
+    weight = np.random.default_rng(0).integers(0, 4, 80)
+    given = label_sigmoids(scores, Y, weight.astype(float))
+    repeated = label_sigmoids(
+        np.repeat(scores, weight, axis=0), np.repeat(Y, weight, axis=0), np.ones(weight.sum())
+    )
+    np.testing.assert_allclose(given, repeated, rtol=1e-6)
+
+
+def test_the_slope_of_the_softmax_is_found():
+    rng = np.random.default_rng(0)
+    scores = rng.normal(size=(20000, 4))
+    p = softmax(2.5 * scores, axis=1)
+    classes = (p.cumsum(axis=1) < rng.random((20000, 1))).sum(axis=1)
+    assert softmax_slope(scores, classes, np.ones(20000)) == pytest.approx(2.5, rel=0.03)
+    # Scores that separate the classes, or say the opposite, still have a finite slope.
+    apart = np.eye(4)[classes]
+    assert 10 < softmax_slope(apart, classes, np.ones(20000)) < np.inf
+    assert 0 < softmax_slope(-apart, classes, np.ones(20000)) < 0.01

@@ -4,15 +4,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from pandas.testing import assert_frame_equal
 from scipy import sparse
-from sklearn.base import clone
-from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.preprocessing import StandardScaler
 
-from skml_kalda import KernelKaLDA, MLkNN, MultiLabelKaLDA
+from skml_kalda import MLkNN, MultiLabelKaLDA
 from skml_kalda.inspection import label_profile, loadings
 from tests.conftest import made, without
 from tests.inspection.conftest import FEATURES, LABELS
@@ -29,13 +26,6 @@ def test_loadings_are_the_coefficients_with_the_names_of_the_features(frames):
     assert_array_equal(table, kalda.components_.T)
     assert list(table.index) == FEATURES
     assert list(table.columns) == list(kalda.get_feature_names_out())
-
-
-def test_features_without_names_are_numbered(frames):
-    X, Y = frames
-    kalda = MultiLabelKaLDA().fit(X.to_numpy(), Y)
-    assert list(loadings(kalda).index) == [f"x{number}" for number in range(8)]
-    assert list(loadings(kalda, X.to_numpy()).index) == [f"x{number}" for number in range(8)]
 
 
 def test_loadings_with_rows_are_correlations(fitted, frames):
@@ -61,42 +51,6 @@ def test_correlations_of_sparse_rows_are_those_of_dense_ones(form, frames, monke
     assert_allclose(loadings(kalda, rows), expected, atol=1e-12)
 
 
-def test_correlations_survive_a_large_offset_and_single_precision(frames):
-    X, Y = frames
-    kalda = MultiLabelKaLDA().fit(X, Y)
-    far = MultiLabelKaLDA().fit(X + 1e6, Y)
-    assert_allclose(loadings(far, X + 1e6), loadings(kalda, X), atol=1e-6)
-    single = X.astype(np.float32)
-    assert_allclose(loadings(clone(kalda).fit(single, Y), single), loadings(kalda, X), atol=1e-4)
-
-
-def test_a_constant_feature_has_no_correlation(fitted, frames):
-    X, _ = frames
-    constant = X.assign(**{"feature 3": 5.0})
-    expected = np.array(
-        correlations(constant.drop(columns="feature 3"), fitted.transform(constant))
-    )
-    table = loadings(fitted, constant)
-    assert_allclose(table.loc["feature 3"], 0, atol=1e-12)
-    assert_allclose(table.drop(index="feature 3"), expected, atol=1e-12)
-
-
-def test_a_pipeline_has_the_coefficients_of_its_last_step(frames):
-    X, Y = frames
-    pipeline = make_pipeline(StandardScaler(), MultiLabelKaLDA()).fit(X, Y)
-    table = loadings(pipeline)
-    assert_array_equal(table, pipeline[-1].components_.T)
-    assert list(table.index) == FEATURES
-    assert_allclose(loadings(pipeline, X), correlations(X, pipeline.transform(X)), atol=1e-12)
-
-
-def test_a_step_that_cannot_name_its_features_leaves_them_numbered(frames):
-    X, Y = frames
-    pipeline = make_pipeline(FunctionTransformer(np.asarray), PCA(2)).fit(X, Y)
-    assert list(loadings(pipeline).index) == [f"x{number}" for number in range(8)]
-    assert list(loadings(pipeline, X).index) == FEATURES
-
-
 def test_label_profile_is_the_standardised_mean_of_the_rows_of_each_label(fitted, frames):
     X, Y = frames
     Z = pd.DataFrame(fitted.transform(X))
@@ -117,36 +71,6 @@ def test_labels_in_any_form_have_the_same_profile(form, fitted, frames):
     assert list(label_profile(fitted, X, given, label_names=LABELS).index) == LABELS
 
 
-def test_classes_have_the_profile_of_their_indicator(frames):
-    X, Y = made(single=True)
-    names = np.array(LABELS)[Y.argmax(axis=1)]
-    kalda = MultiLabelKaLDA().fit(X, names)
-    table = label_profile(kalda, X, pd.Series(names))
-    assert list(table.index) == sorted(LABELS)
-    assert_allclose(table.loc[LABELS], label_profile(kalda, X, Y), atol=1e-14)
-
-
-def test_a_label_without_rows_has_no_profile(fitted, frames):
-    X, Y = frames
-    table = label_profile(fitted, X, Y.assign(sand=0))
-    assert table.loc["sand"].isna().all()
-    assert_array_equal(table.drop(index="sand"), label_profile(fitted, X, Y).drop(index="sand"))
-
-
-@pytest.mark.parametrize("container", ["pandas", "polars"])
-def test_the_container_a_reducer_returns_changes_nothing(container, fitted, frames):
-    X, Y = frames
-    tables = [loadings(fitted, X), label_profile(fitted, X, Y)]
-    fitted.set_output(transform=container)
-    assert_frame_equal(tables[0], loadings(fitted, X))
-    assert_frame_equal(tables[1], label_profile(fitted, X, Y))
-
-
-def test_a_kernel_has_no_coefficients_per_feature(frames):
-    with pytest.raises(ValueError, match=r"KernelKaLDA has no coefficients.*pass X"):
-        loadings(KernelKaLDA().fit(*frames))
-
-
 def test_what_is_not_fitted_is_named(frames):
     with pytest.raises(ValueError, match=r"MultiLabelKaLDA has no coefficients.*not fitted"):
         loadings(MultiLabelKaLDA())
@@ -162,14 +86,6 @@ def test_what_cannot_transform_is_refused(frames):
     pipeline = make_pipeline(MultiLabelKaLDA(), classifier).fit(X, Y)
     with pytest.raises(ValueError, match=r"no transform.*pipeline\[:-1\]"):
         loadings(pipeline, X)
-
-
-def test_too_few_names_and_rows_are_refused(fitted, frames):
-    X, Y = frames
-    with pytest.raises(ValueError, match="label_names has 2 names, but y has 4 labels"):
-        label_profile(fitted, X, Y, label_names=["sea", "sun"])
-    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
-        label_profile(fitted, X, Y[:-1])
 
 
 @pytest.mark.parametrize("table", [loadings, label_profile])

@@ -27,7 +27,7 @@ from skml_kalda.bench.reporting.tables import (
 )
 from skml_kalda.bench.running.results import Results
 from skml_kalda.bench.scores import MAIN, SCORES, Score
-from skml_kalda.inspection.wedges import OTHERS, PALETTE, draw_wedges
+from skml_kalda.inspection.displays import OTHERS, PALETTE, draw_wedges
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -17,7 +17,7 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 
-from skml_kalda._core.scores.responses import RESPONSES, label_scores
+from skml_kalda._core.thresholds import RESPONSES, label_scores
 from skml_kalda.bench.methods import classifies, make_estimator
 from skml_kalda.bench.plan import Cell
 from skml_kalda.model_selection import MultiLabelStratifiedKFold

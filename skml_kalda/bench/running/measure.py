@@ -15,7 +15,7 @@ import numpy as np
 from scipy.sparse import csr_array
 from threadpoolctl import threadpool_limits
 
-from skml_kalda._core.scores.thresholds import Average, best_thresholds
+from skml_kalda._core.thresholds import Average, best_thresholds
 from skml_kalda.bench.methods import ITSELF, check_classifier, make_classifier, make_estimator
 from skml_kalda.bench.plan import HELD_OUT, Cell
 from skml_kalda.bench.running.data import Source, label_names, load

@@ -19,7 +19,7 @@ from scipy import sparse
 from sklearn.model_selection import ParameterGrid
 
 from skml_kalda._core.neighbors import neighbor_counts
-from skml_kalda._core.scores.thresholds import Average, best_thresholds
+from skml_kalda._core.thresholds import Average, best_thresholds
 from skml_kalda.bench.methods import classifies, make_estimator
 from skml_kalda.bench.plan import TUNED, Cell
 from skml_kalda.bench.running.fitting import (

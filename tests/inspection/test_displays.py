@@ -1,22 +1,24 @@
-"""The picture shows every row where it is, with its labels, and nothing else."""
+"""Pictures show every entry of a table, and every row where it is, with its labels."""
 
 from itertools import chain
 
 import matplotlib.pyplot as plt
 import numpy as np
-import pandas as pd
 import pytest
 from matplotlib.colors import to_hex
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy import sparse
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from skml_kalda import MultiLabelKaLDA
-from skml_kalda.inspection import ProjectionDisplay
-from skml_kalda.inspection.wedges import NO_LABEL, OTHERS, PALETTE
+from skml_kalda.inspection import (
+    LabelProfileDisplay,
+    LoadingsDisplay,
+    ProjectionDisplay,
+    label_profile,
+    loadings,
+)
+from skml_kalda.inspection.displays import NO_LABEL, OTHERS, PALETTE
 from tests.conftest import without
-from tests.inspection.conftest import LABELS
+from tests.inspection.conftest import LABELS, random_table
 
 SQUARE = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]
 
@@ -60,39 +62,6 @@ def test_the_wedges_of_a_row_are_equal_parts_of_its_disc():
     assert whole == pytest.approx(np.pi / 4, rel=0.06)
 
 
-def test_the_first_wedge_starts_at_the_top_and_the_next_follow_clockwise():
-    display = ProjectionDisplay.from_transformed(SQUARE[:2], [[1, 1, 1, 1], [1, 0, 0, 0]])
-    corners = [np.sign(path.vertices.mean(axis=0)).tolist() for path in display.wedges_.get_paths()]
-    assert corners[:4] == [[1, 1], [1, -1], [-1, -1], [-1, 1]]
-
-
-def test_rows_that_were_transformed_before_give_the_same_picture(fitted, frames):
-    X, Y = frames
-    display = ProjectionDisplay.from_estimator(fitted, X, Y)
-    Z = pd.DataFrame(fitted.transform(X), columns=fitted.get_feature_names_out())
-    again = ProjectionDisplay.from_transformed(Z, Y)
-    assert pies(again) == pies(display)
-    assert texts(again) == texts(display)
-    assert (again.ax_.get_xlabel(), again.ax_.get_ylabel()) == tuple(Z.columns[:2])
-
-
-def test_other_directions_can_be_drawn(frames):
-    X, Y = frames
-    pipeline = make_pipeline(StandardScaler(), MultiLabelKaLDA()).fit(X, Y)
-    display = ProjectionDisplay.from_estimator(pipeline, X, Y, components=(2, 0))
-    assert_array_equal(display.points, pipeline.transform(X)[:, [2, 0]])
-    assert display.ax_.get_xlabel() == "multilabelkalda2"
-    assert display.ax_.get_ylabel() == "multilabelkalda0"
-
-
-def test_distances_are_true(frames):
-    X, Y = frames
-    display = ProjectionDisplay.from_estimator(MultiLabelKaLDA().fit(X, Y), X, Y)
-    display.figure_.draw_without_rendering()
-    (x0, y0), (x1, y1) = display.ax_.transData.transform([[0, 0], [1, 1]])
-    assert x1 - x0 == pytest.approx(y1 - y0)
-
-
 def test_frequent_labels_have_a_colour_and_the_others_share_one_wedge():
     Y = [[1, 1, 0, 1], [1, 0, 0, 0], [0, 1, 1, 1], [0, 0, 1, 0]]
     Y = [*Y, [1, 0, 0, 0], [0, 0, 0, 0]]
@@ -111,35 +80,6 @@ def test_frequent_labels_have_a_colour_and_the_others_share_one_wedge():
     assert texts(display) == ["sea (3)", "3 other labels", "no label (1)"]
 
 
-def test_labels_to_show_can_be_named(frames):
-    X, Y = frames
-    display = ProjectionDisplay.from_estimator(
-        MultiLabelKaLDA().fit(X, Y), X, Y, shown=["snow", "sun"]
-    )
-    counts = Y.sum()
-    assert texts(display)[:3] == [
-        f"sun ({counts['sun']})", f"snow ({counts['snow']})", "2 other labels",
-    ]  # fmt: skip
-    assert texts(display.plot(shown="sea"))[0] == f"sea ({counts['sea']})"
-
-
-def test_of_many_labels_seven_have_a_colour():
-    Y = np.eye(20)
-    Y[:, 12] = 1
-    display = ProjectionDisplay.from_transformed(np.random.default_rng(0).normal(size=(20, 2)), Y)
-    assert texts(display) == [
-        *(f"{number} (1)" for number in range(6)), "12 (20)", "13 other labels",
-    ]  # fmt: skip
-    assert set(chain(*pies(display).values())) == {*PALETTE, OTHERS}
-
-
-def test_labels_without_rows_are_not_mentioned():
-    display = ProjectionDisplay.from_transformed(
-        SQUARE, [[1, 0, 0], [1, 0, 1], [0, 0, 1], [1, 0, 0]]
-    )
-    assert texts(display) == ["0 (3)", "2 (2)"]
-
-
 @pytest.mark.parametrize("components", [None, [0]])
 def test_a_single_direction_is_a_histogram(components):
     values = [0.0, 10.0, 0.02, 9.99, 5.0]
@@ -152,13 +92,8 @@ def test_a_single_direction_is_a_histogram(components):
         (10, 1): PALETTE[0], (10, 2): PALETTE[1],
     }  # fmt: skip
     assert display.ax_.get_xlabel() == "direction 0"
-    assert display.ax_.get_ylabel() == "rows"
+    assert display.ax_.get_ylabel() == "samples"
     assert all(tick == round(tick) for tick in display.ax_.get_yticks())
-
-
-def test_equal_values_of_a_single_direction_are_one_stack():
-    display = ProjectionDisplay.from_transformed(np.ones((3, 1)), ["a", "b", "a"])
-    assert sorted(pies(display)) == [(1, 1), (1, 2), (1, 3)]
 
 
 def test_the_axes_and_the_look_can_be_given(frames):
@@ -171,30 +106,10 @@ def test_the_axes_and_the_look_can_be_given(frames):
     assert display.ax_ is right
     assert display.figure_ is figure
     assert not left.collections
-    assert display.legend_ is None
-    assert right.get_legend() is None
+    assert display.legend_ is right.get_legend() is None
     assert_array_equal(display.wedges_.get_sizes(), [10])
     assert display.wedges_.get_alpha() == 0.5
     assert to_hex("red") in set(chain(*pies(display).values()))
-
-
-def test_more_rows_have_smaller_pies():
-    rng = np.random.default_rng(0)
-    sizes = []
-    for n in (100, 1000, 10_000):
-        Z, y = rng.normal(size=(n, 2)), rng.integers(2, size=n)
-        sizes += ProjectionDisplay.from_transformed(Z, y).wedges_.get_sizes().tolist()
-    assert sizes[0] > sizes[1] > sizes[2] > 10
-
-
-def test_sparse_labels_and_class_names(frames):
-    X, Y = frames
-    kalda = MultiLabelKaLDA().fit(X, Y)
-    dense = ProjectionDisplay.from_estimator(kalda, X, Y.to_numpy())
-    by_column = ProjectionDisplay.from_estimator(kalda, X, sparse.csc_matrix(Y.to_numpy()))
-    assert pies(by_column) == pies(dense)
-    classes = ProjectionDisplay.from_transformed(SQUARE, pd.Series(["b", "a", "b", "b"]))
-    assert texts(classes) == ["a (1)", "b (3)"]
 
 
 @pytest.mark.parametrize("components", [(0, 3), (0, -1), (), (0, 1, 2), ("0", "1"), (0.5, 1)])
@@ -221,15 +136,68 @@ def test_wrong_arguments_are_named(kwargs, message, frames):
     assert not plt.get_fignums()
 
 
-def test_wrong_rows_are_named():
-    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
-        ProjectionDisplay.from_transformed(SQUARE, ["a", "b"])
-    with pytest.raises(ValueError, match="X_transformed contains NaN"):
-        ProjectionDisplay.from_transformed([[np.nan, 1.0]], ["a"])
-
-
 def test_missing_matplotlib_is_named(monkeypatch):
     without("matplotlib.pyplot", monkeypatch)
     message = r'ProjectionDisplay needs matplotlib: pip install "skml-kalda\[inspection\]"'
     with pytest.raises(ImportError, match=message):
         ProjectionDisplay.from_transformed(SQUARE, ["a", "b", "a", "b"])
+
+
+both = pytest.mark.parametrize("display", [LoadingsDisplay, LabelProfileDisplay])
+
+
+def drawn(display):
+    """Entry by names of row and column, in the order they are drawn."""
+    rows = [text.get_text() for text in display.ax_.get_yticklabels()]
+    columns = [text.get_text() for text in display.ax_.get_xticklabels()]
+    values = display.im_.get_array()
+    return {
+        (row, column): values[i, j]
+        for i, row in enumerate(rows)
+        for j, column in enumerate(columns)
+    }
+
+
+def test_loadings_display_draws_the_loadings(fitted, frames):
+    X, _ = frames
+    table = loadings(fitted, X)
+    display = LoadingsDisplay.from_estimator(fitted, X)
+    assert drawn(display) == table.stack().to_dict()
+    assert display.table.equals(table)
+
+
+def test_label_profile_display_draws_the_profile(fitted, frames):
+    X, Y = frames
+    table = label_profile(fitted, X, Y)
+    assert drawn(LabelProfileDisplay.from_estimator(fitted, X, Y)) == table.stack().to_dict()
+
+
+@both
+def test_rows_with_the_largest_entries_are_drawn(display):
+    table = random_table()
+    cells = drawn(display(table).plot(max_rows=5))
+    largest = table.abs().max(axis=1).nlargest(5).index
+    assert {row for row, _ in cells} == set(largest)
+
+
+@both
+def test_rows_of_a_direction_stand_together_the_positive_ones_above(display):
+    table = random_table()
+    rows = list(dict.fromkeys(row for row, _ in drawn(display(table).plot(max_rows=40))))
+    leading = [table.loc[row].abs().idxmax() for row in rows]
+    assert leading == sorted(leading)
+    for column in table:
+        entries = [table.loc[r, column] for r, c in zip(rows, leading, strict=True) if c == column]
+        assert len(entries) > 1
+        assert entries == sorted(entries, reverse=True)
+
+
+def test_directions_of_tables_can_be_chosen(fitted, frames):
+    X, Y = frames
+    names = list(fitted.get_feature_names_out())
+    display = LoadingsDisplay.from_estimator(fitted, X, components=[2, 0])
+    assert list(display.table.columns) == [names[2], names[0]]
+    display = LabelProfileDisplay.from_estimator(fitted, X, Y, components=[1])
+    assert list(display.table.columns) == [names[1]]
+    with pytest.raises(ValueError, match=r"components=\[3\] must be some of the 3 directions"):
+        LoadingsDisplay.from_estimator(fitted, X, components=[3])

@@ -1,1 +1,0 @@
-"""Scores of labels: thresholds, rankings, and the answers of any classifier."""

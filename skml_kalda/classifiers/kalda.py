@@ -1,0 +1,464 @@
+"""A classifier on the scores of kernel alignment, with parameters chosen by leave-one-out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from numbers import Integral, Real
+from typing import Any, ClassVar, Literal, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.special import expit, softmax
+from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
+from sklearn.utils import Tags, check_consistent_length, check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.extmath import safe_sparse_dot
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from skml_kalda._core.arrays import Array, batches, sum_duplicates, checked_weights
+from skml_kalda._core.streams import RandomSample
+from skml_kalda._core.arrays import check_distances
+from skml_kalda._core.labels import Indicator, indicator, occupied_columns
+from skml_kalda._core.leave_one_out import (
+    RidgePath,
+    Sigmoids,
+    best_shrinkage,
+    label_sigmoids,
+    softmax_slope,
+)
+from skml_kalda._core.streams import added, check_same_columns, same_names
+from skml_kalda._core.thresholds import best_thresholds
+from skml_kalda.classifiers._choice import (
+    FeatureMap,
+    KernelFactory,
+    Samples,
+    choose_space,
+    feature_scatter,
+    left_out,
+)
+from skml_kalda.classifiers._predictions import LabelPredictor
+
+KERNELS = ("rbf", "angular", "linear")
+# Several widths at once do better than the best one of them, and need no choice.
+WIDTHS = (0.125, 0.5, 2.0, 8.0)
+# No, half and full relevance: half is the mean of both kernels.
+RELEVANCES = ((0.0,), (0.0, 1.0), (1.0,))
+SHRINKAGES = tuple(1 / (1 + 10**x) for x in np.linspace(4, -2, 19))
+# The space is chosen on at most this many samples and landmarks; then all samples are fitted.
+SEARCH_SAMPLES = 1000
+SEARCH_LANDMARKS = 500
+MAX_LANDMARKS = 1000
+# The linear kernel of no more features than this needs no landmarks.
+MAX_FEATURES = 2000
+# Leave-one-out scores of at most this many samples determine shrinkage, probabilities, thresholds.
+MAX_SCORED = 5000
+
+
+class KaLDAClassifier(LabelPredictor, ClassifierMixin, BaseEstimator):
+    r"""Classifier that predicts labels from the scores of kernel alignment.
+
+    Centred kernel alignment leads to the scores of a (kernel) ridge regression of the labels.
+    `MultiLabelKaLDA` and `KernelKaLDA` project on these scores; this classifier predicts from
+    them directly. Kernel, relevance of the features, shrinkage, probabilities and thresholds
+    are chosen from leave-one-out scores in closed form, without cross-validation.
+
+    Parameters
+    ----------
+    kernel : {"auto", "rbf", "angular", "linear"} or list of these, default="auto"
+        Kernel, or kernels to choose from; "auto" is all three. "rbf" is the Gaussian kernel,
+        "angular" the Gaussian kernel of samples scaled to unit length.
+    gamma : "auto", float or list of floats, default="auto"
+        Parameter of the Gaussian kernels, in units of one over the median squared distance.
+        For several values, the kernel is the mean of theirs. "auto" is the mean for 1/8, 1/2, 2
+        and 8, which does better than the best of them.
+    shrinkage : "auto" or float in (0, 1], default="auto"
+        The ridge is :math:`a/(1-a)` times the mean eigenvalue of the scatter. "auto" chooses
+        the value with the least leave-one-out squared error.
+    relevance : "auto", float or list of floats, default="auto"
+        Features are multiplied by this power of their own correlation with the labels, as in
+        `AlignmentScaler`. For several powers, the kernel is the mean of theirs. "auto" chooses
+        between 0, 1 and both; no sample is scored by a relevance computed from its own labels.
+    with_std : "auto" or bool, default="auto"
+        Whether features are divided by their standard deviations. "auto" chooses.
+    n_landmarks : "auto" or int, default="auto"
+        Number of landmarks of the kernel, the centres of k-means clusters; all samples if there
+        are not more of them. "auto" is 1000. A linear kernel of up to 2000 features needs none.
+    average : {"macro", "micro"}, default="macro"
+        The F1 that the thresholds maximise: that of each label, with a threshold of its own,
+        or that of all labels together, with one threshold on their probabilities.
+    as_frame : bool, default=False
+        Whether `predict` and `predict_proba` return data frames for an indicator `y`, with a
+        named column for each label: polars frames if `y` was one, else pandas frames with the
+        index of X.
+    random_state : int, RandomState instance or None, default=None
+        Controls landmark and sample selection.
+
+    Attributes
+    ----------
+    kernel_ : str
+        The kernel chosen.
+    relevance_ : tuple of floats
+        The powers chosen; the kernel is the mean over them.
+    with_std_ : bool
+        Whether features are divided by their standard deviations.
+    shrinkage_ : float
+        The shrinkage chosen.
+    leave_one_out_error_ : float
+        Leave-one-out squared error of the scores, as a share of the variance of the labels.
+    candidates_ : list of dict
+        The candidates scored, with their errors: first kernels, then relevances.
+    thresholds_ : ndarray of shape (n_labels,)
+        A label is predicted if its probability is at least this. Not set for a 1-D `y`.
+    classes_ : ndarray of shape (K, 2) or (K,)
+        For an indicator `y`, the values 0 and 1 of each label; for a 1-D `y`, its class labels.
+    label_names_ : ndarray of shape (K,)
+        The columns of an indicator `y`, by name for a data frame, else by number; for a 1-D
+        `y`, its class labels.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if X had string column names.
+
+    See Also
+    --------
+    KernelKaLDA : Projects on the scores.
+    AlignmentScaler : The relevance of features, for other methods.
+    TunedThresholdsCV : Thresholds for any classifier.
+
+    Notes
+    -----
+    With features :math:`\varphi_i` of the kernel about their mean, of scatter
+    :math:`S = U\Lambda U^\top`, and :math:`z_i = U^\top\varphi_i`, the scores for a ridge
+    :math:`\lambda` are :math:`f_i = \bar y + \sum_j z_{ij} (\Lambda + \lambda)_j^{-1} (Z^\top Y)_j`
+    and the score of a sample that was left out is
+
+    .. math:: y_i - \frac{y_i - f_i}{1 - h_i}, \qquad
+              h_i = \frac1n + \sum_j \frac{z_{ij}^2}{\Lambda_j + \lambda},
+
+    so that one eigendecomposition yields the errors of all shrinkages. The kernel and the
+    relevance are chosen on at most 1000 samples and 500 landmarks: first the kernel, then the
+    relevance. Probabilities are sigmoids of the leave-one-out scores, one for each label, pulled
+    towards a common one; for a 1-D `y` they are a softmax. Leave-one-out scores of at most 5000
+    samples, drawn at random, determine shrinkage, probabilities and thresholds.
+
+    For a 1-D `y` the class with the largest score is predicted. A label whose leave-one-out
+    scores are no better than chance is predicted for all samples if it is more likely than not,
+    else for none. Weights count in the fit, the choices and the probabilities; thresholds count
+    every sample of positive weight once.
+
+    A missing value (NaN) in an indicator `y` is an unknown label. The regression then uses the
+    mean of the label over the samples in which it is known, which adds nothing to the centred sums
+    above; errors, probabilities and thresholds are those of known labels.
+
+    References
+    ----------
+    .. [1] C. Cortes, M. Mohri and A. Rostamizadeh, "Algorithms for learning kernels based on
+       centered alignment", JMLR 13, 2012.
+    .. [2] J. Platt, "Probabilistic outputs for support vector machines", 1999.
+
+    Examples
+    --------
+    >>> from skml_kalda import KaLDAClassifier
+    >>> from skml_kalda.datasets import load_dataset
+    >>> X, y = load_dataset("emotions", split="train", return_X_y=True)
+    >>> classifier = KaLDAClassifier(random_state=0).fit(X, y)
+    >>> classifier.predict(X[:2])
+    array([[0, 1, 1, 0, 0, 0],
+           [1, 0, 0, 0, 0, 1]])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "kernel": [StrOptions({"auto", *KERNELS}), list, tuple],
+        "gamma": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither"), "array-like"],
+        "shrinkage": [StrOptions({"auto"}), Interval(Real, 0, 1, closed="right")],
+        "relevance": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left"), "array-like"],
+        "with_std": [StrOptions({"auto"}), "boolean"],
+        "n_landmarks": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
+        "average": [StrOptions({"macro", "micro"})],
+        "as_frame": ["boolean"],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        kernel: str | Sequence[str] = "auto",
+        *,
+        gamma: float | Sequence[float] | Literal["auto"] = "auto",
+        shrinkage: float | Literal["auto"] = "auto",
+        relevance: float | Sequence[float] | Literal["auto"] = "auto",
+        with_std: bool | Literal["auto"] = "auto",
+        n_landmarks: int | Literal["auto"] = "auto",
+        average: Literal["macro", "micro"] = "macro",
+        as_frame: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.kernel = kernel
+        self.gamma = gamma
+        self.shrinkage = shrinkage
+        self.relevance = relevance
+        self.with_std = with_std
+        self.n_landmarks = n_landmarks
+        self.average = average
+        self.as_frame = as_frame
+        self.random_state = random_state
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the classifier.
+
+        Parameters
+        ----------
+        X : array-like or sparse of shape (n_samples, n_features)
+            Training data. Sparse X is never made dense.
+        y : array-like or sparse of shape (n_samples,) or (n_samples, n_labels)
+            Class labels, or a {0, 1} indicator matrix in any form. The columns of a data
+            frame name the labels. NaN in a matrix is an unknown label.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weight of each sample; None means one.
+
+        Returns
+        -------
+        self : object
+            The fitted classifier.
+        """
+        self._running: RunningFit | None = None
+        samples = self._validate(X, y, sample_weight, reset=True)
+        # With fewer samples than features the landmarks, all samples, are cheaper than features.
+        self._solve(self._begin(samples, min(MAX_FEATURES, len(samples.weight))))
+        return self
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Add a batch of samples.
+
+        The kernel, its landmarks and the relevance are chosen on the first batch, which should
+        be representative and have a few hundred samples or more. All else is chosen on all samples.
+        A linear kernel of up to 2000 features has no landmarks, and its relevance is that of all
+        samples. The first call after `fit` starts over.
+
+        Parameters
+        ----------
+        X : array-like or sparse of shape (n_samples, n_features)
+            The samples of the batch.
+        y : array-like or sparse of shape (n_samples,) or (n_samples, n_labels)
+            Their labels. Indicator matrices have the same columns in every batch.
+        classes : array-like of shape (n_classes,), default=None
+            All classes that a 1-D `y` may have. Needed in the first call if its `y` does not
+            have them all; ignored in later calls.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weight of each sample; None means one.
+
+        Returns
+        -------
+        self : object
+            The classifier.
+        """
+        running: RunningFit | None = getattr(self, "_running", None)
+        samples = self._validate(X, y, sample_weight, classes, reset=running is None)
+        if running is None:
+            self._running = running = self._begin(samples, MAX_FEATURES)
+        else:
+            running.add(samples)
+        self._solve(running)
+        return self
+
+    def decision_function(self, X: Any) -> Array:
+        """Return the log-odds of each label, or the scores of the classes of a 1-D `y`.
+
+        Parameters
+        ----------
+        X : array-like or sparse of shape (n_samples, n_features)
+            The samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels) or (n_samples,)
+            Logarithms of the odds of each label. For a 1-D `y`, logarithms of the probabilities
+            of the classes up to a constant; for two classes their difference.
+        """
+        log_odds = np.concatenate(list(self._scores(X)))
+        if self._is_indicator or len(self.classes_) != 2:
+            return log_odds
+        return log_odds[:, 1] - log_odds[:, 0]
+
+    def _scores(self, X: Any) -> Iterator[Array]:
+        """Check X, and return the log-odds of batches of its samples."""
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+        X, width = sum_duplicates(X), sum(self._log_odds.coefficients.shape)
+        return (self._log_odds(X[rows]) for rows in batches(X.shape[0], 4 * width))
+
+    def _probability(self, scores: Array) -> Array:
+        return expit(scores) if self._is_indicator else softmax(scores, axis=1)
+
+    def _decision(self, scores: Array) -> NDArray[np.bool_]:
+        return self._probability(scores) >= self.thresholds_
+
+    def _validate(
+        self, X: Any, y: Any, sample_weight: Any, classes: Any = None, *, reset: bool
+    ) -> Samples:
+        """Check the data, and return the samples of positive weight."""
+        Y = indicator(y, allow_unknown=True)
+        with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn adds up all values
+            X = validate_data(
+                self,
+                X,
+                accept_sparse="csr",
+                dtype=[np.float64, np.float32],
+                ensure_min_samples=2 if reset else 1,
+                reset=reset,
+            )
+        check_distances(X, getattr(self, "feature_names_in_", None))
+        check_consistent_length(X, Y.matrix)
+        weight = checked_weights(sample_weight, X)
+        if reset:
+            self._keep_form(y, Y)
+            self._set_classes(_classes(Y, weight, classes))
+        check_same_columns(len(self.classes_) if self._is_indicator else None, Y.columns)
+        if Y.is_matrix:
+            self._set_classes(same_names(self.label_names_, Y.classes))
+        counted = np.flatnonzero(weight)
+        labels = Y.matrix[counted]
+        if not Y.is_matrix:
+            labels = _in_columns(labels, Y.classes, self.classes_)
+        unknown = sparse.csr_array(labels.shape) if Y.unknown is None else Y.unknown[counted]
+        return Samples(sum_duplicates(X)[counted], labels, unknown, weight[counted])
+
+    def _begin(self, samples: Samples, max_features: int) -> RunningFit:
+        """Choose the space of the scores, and add up the first samples in it."""
+        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        kernels = _kernels(self.kernel)
+        widths = WIDTHS if self.gamma == "auto" else _floats(self.gamma)
+        relevances = RELEVANCES if self.relevance == "auto" else (_floats(self.relevance),)
+        with_std = (True, False) if self.with_std == "auto" else (self.with_std,)
+        n_landmarks = MAX_LANDMARKS if self.n_landmarks == "auto" else self.n_landmarks
+        drawn = samples.drawn(SEARCH_SAMPLES, np.random.RandomState(seed))
+        n_searched = min(n_landmarks, SEARCH_LANDMARKS)
+        factory = KernelFactory(drawn, n_searched, SEARCH_LANDMARKS, widths, seed)
+        space, scored = choose_space(factory, kernels, with_std, relevances, self._shrinkages())
+        self.candidates_ = [
+            {**each.space._asdict(), "shrinkage": each.shrinkage, "error": each.error}
+            for each in scored
+        ]
+        self.kernel_, self.relevance_, self.with_std_ = space
+        factory = KernelFactory(samples, n_landmarks, max_features, widths, seed)
+        return RunningFit(factory.feature_map(space), samples, np.random.RandomState(seed))
+
+    def _shrinkages(self) -> Sequence[float]:
+        return SHRINKAGES if self.shrinkage == "auto" else (self.shrinkage,)
+
+    def _solve(self, running: RunningFit) -> None:
+        """Fit the scores to all samples, with the shrinkage of least leave-one-out error."""
+        samples = Samples(*running.sample.columns)
+        feature_map, scatter = running.feature_map.fitted_to(
+            running.scatter.filled(len(self.classes_))
+        )
+        path = RidgePath.of(scatter)
+        others = left_out(path, feature_map, samples)
+        self.shrinkage_, self.leave_one_out_error_ = best_shrinkage([others], self._shrinkages())
+        ridge = path.ridge(self.shrinkage_)
+        weights = path.weights(ridge)
+        offset = path.label_mean - path.mean @ weights
+        slope, intercept = self._calibrate(others.scores(ridge), samples)
+        coefficients = feature_map.coefficients(weights) * slope
+        self._log_odds = LogOdds(feature_map, coefficients, offset * slope + intercept)
+
+    def _calibrate(self, scores: Array, samples: Samples) -> Sigmoids:
+        """Fit probabilities, and thresholds on them, to leave-one-out scores."""
+        Y = samples.Y.toarray()
+        if not self._is_indicator:
+            slope = softmax_slope(scores, Y.argmax(axis=1), samples.weight)
+            return Sigmoids(np.full(Y.shape[1], slope), np.zeros(Y.shape[1]))
+        sigmoids = label_sigmoids(scores, Y, samples.weight, samples.known)
+        best = best_thresholds(
+            expit(scores * sigmoids.slope + sigmoids.intercept),
+            samples.Y,
+            samples.unknown,
+            average=self.average,
+            per_label=self.average == "macro",
+        )
+        # Where scores carry no information, F1 would be best if every sample got the label.
+        uninformative = (sigmoids.slope == 0) & np.isfinite(best)
+        self.thresholds_ = np.where(uninformative, 0.5, best)
+        return sigmoids
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        tags.input_tags.sparse = True
+        return tags
+
+
+class RunningFit:
+    """What is kept of all samples: the scatter of their features, and a random sample of them.
+
+    Parameters
+    ----------
+    feature_map : FeatureMap
+        Feature map of the space chosen.
+    samples : Samples
+        The first samples.
+    rng : RandomState
+        Draws the sample.
+    """
+
+    def __init__(
+        self, feature_map: FeatureMap, samples: Samples, rng: np.random.RandomState
+    ) -> None:
+        self.feature_map, self._rng = feature_map, rng
+        self.scatter = feature_scatter(feature_map, samples)
+        self.sample = RandomSample.of(MAX_SCORED, samples, rng)
+
+    def add(self, samples: Samples) -> None:
+        """Add further samples."""
+        self.scatter = added(self.scatter, feature_scatter(self.feature_map, samples))
+        self.sample += RandomSample.of(MAX_SCORED, samples, self._rng)
+
+
+class LogOdds(NamedTuple):
+    """Log-odds of labels, or of classes up to a constant."""
+
+    feature_map: FeatureMap
+    coefficients: Array
+    """Coefficients of `feature_map.values`, shape (m, K)."""
+    intercept: Array
+    """Shape (K,)."""
+
+    def __call__(self, X: Any) -> Array:
+        """Return the log-odds of samples."""
+        values = self.feature_map.values(X)
+        sums: Array = safe_sparse_dot(values, self.coefficients, dense_output=True)
+        return sums + self.intercept
+
+
+def _classes(Y: Indicator, weight: Array, classes: Any) -> NDArray[Any]:
+    """Return the classes of a 1-D y, or the columns of an indicator matrix."""
+    if Y.is_matrix:
+        return Y.classes
+    if classes is not None:
+        return np.unique(classes)
+    return Y.classes[occupied_columns(Y.matrix.T @ weight, Y.classes)]
+
+
+def _in_columns(Y: Any, found: NDArray[Any], classes: NDArray[Any]) -> sparse.csr_array:
+    """Return class labels, one in each row, with a column for each of `classes`."""
+    codes = found[Y.indices]
+    if new := np.setdiff1d(codes, classes).tolist():
+        raise ValueError(
+            f"y has new classes: {new}. Pass all classes as the argument classes in the first "
+            "call of partial_fit."
+        )
+    columns = np.searchsorted(classes, codes)
+    return sparse.csr_array((Y.data, columns, Y.indptr), shape=(Y.shape[0], len(classes)))
+
+
+def _kernels(kernel: str | Sequence[str]) -> Sequence[str]:
+    kernels = KERNELS if kernel == "auto" else [kernel] if isinstance(kernel, str) else kernel
+    if not kernels or not set(kernels) <= set(KERNELS):
+        raise ValueError(f"kernel={kernel!r} must name kernels among {list(KERNELS)}.")
+    return kernels
+
+
+def _floats(numbers: float | Sequence[float]) -> tuple[float, ...]:
+    return tuple(np.atleast_1d(numbers).astype(float).tolist())

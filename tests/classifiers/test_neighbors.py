@@ -1,0 +1,462 @@
+"""The neighbour classifiers against scikit-multilearn-ng's, scikit-learn's and plain loops."""
+
+from __future__ import annotations
+
+import math
+import tracemalloc
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import sklearn
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from scipy.spatial.distance import cdist
+from sklearn.base import clone
+from sklearn.metrics import (
+    hamming_loss,
+)
+from sklearn.neighbors import KNeighborsClassifier
+from skmultilearn.adapt import MLkNN as FrameworkMLkNN
+from skmultilearn.problem_transform import BinaryRelevance
+
+from skml_kalda import BinaryRelevanceKNN, KaLDAClassifier, MLkNN
+from skml_kalda.datasets import load_dataset
+from tests.classifiers.conftest import SortedSearch, bundled, dense, grid_data, smooth_data
+
+
+def assert_same_as_framework(X, y, X_test, search=None, **params):
+    """Compare bit by bit: no tolerance."""
+    ours, theirs = MLkNN(**params).fit(X, y), FrameworkMLkNN(**params)
+    theirs.knn_ = search or theirs.knn_
+    theirs.fit(X, y)
+    assert_array_equal(dense(ours.predict(X_test)), dense(theirs.predict(X_test)))
+    assert_array_equal(ours.predict_proba(X_test), dense(theirs.predict_proba(X_test)))
+
+
+# 2 features are searched by a tree, 20 and all sparse ones by brute force.
+@pytest.mark.parametrize("n_features", [2, 20])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix], ids=["dense", "sparse"])
+@pytest.mark.parametrize(("k", "s"), [(1, 1.0), (4, 0.3), (10, 4)])
+def test_equals_the_frameworks_with_ties_in_the_order_of_rows(k, s, form, n_features):
+    X, y, X_test = grid_data(n_features, n_train=260, seed=k)
+    assert_same_as_framework(form(X), form(y), form(X_test), SortedSearch(), k=k, s=s)
+
+
+def test_equals_the_frameworks_with_empty_and_full_labels():
+    X, y, X_test = smooth_data()
+    y[:, 0], y[:, 1] = 0, 1
+    assert_same_as_framework(X, y, X_test, k=5)
+
+
+@pytest.mark.parametrize(
+    ("name", "params"),
+    [
+        ("emotions", {}),
+        ("emotions", {"k": 3, "s": 0.5}),
+        pytest.param("scene", {}, marks=pytest.mark.slow),
+        pytest.param("yeast", {}, marks=pytest.mark.slow),
+    ],
+)
+def test_equals_the_frameworks_on_bundled_data(name, params):
+    assert_same_as_framework(*bundled(name), **params)
+
+
+def zhang_zhou(X, y, X_test, k, s, w=None):
+    """ML-KNN, step by step as in the table of the paper, for one label and point at a time."""
+
+    def neighbors(point, candidates):
+        return sorted(candidates, key=lambda i: math.dist(point, X[i]))[:k]
+
+    def count(point, candidates, label):
+        return sum(y[i][label] for i in neighbors(point, candidates))
+
+    everyone = range(len(X))
+    w = w or [1] * len(X)
+    posterior = np.empty((len(X_test), len(y[0])))
+    for label in range(len(y[0])):
+        prior = (s + sum(w[i] * y[i][label] for i in everyone)) / (s * 2 + sum(w))
+        c, c_prime = [0] * (k + 1), [0] * (k + 1)
+        for i in everyone:
+            delta = count(X[i], [j for j in everyone if j != i], label)
+            (c if y[i][label] else c_prime)[delta] += w[i]
+        for t, point in enumerate(X_test):
+            j = count(point, everyone, label)
+            yes = prior * (s + c[j]) / (s * (k + 1) + sum(c))
+            no = (1 - prior) * (s + c_prime[j]) / (s * (k + 1) + sum(c_prime))
+            posterior[t, label] = yes / (yes + no)
+    return posterior
+
+
+@pytest.mark.parametrize("s", [0.5, 1.0])
+@pytest.mark.parametrize("k", [1, 3, 10])
+def test_without_self_it_is_zhang_and_zhous_definition(k, s):
+    X, y, X_test = smooth_data(seed=k)
+    model = MLkNN(k=k, s=s, include_self=False).fit(X, y)
+    expected = zhang_zhou(X.tolist(), y.tolist(), X_test.tolist(), k, s)
+    np.testing.assert_allclose(model.predict_proba(X_test), expected, rtol=1e-13)
+    assert_array_equal(model.predict(X_test), expected >= 0.5)
+
+
+def test_weights_count_rows_in_the_estimates_but_not_as_neighbours():
+    X, y, X_test = smooth_data()
+    weight = np.random.default_rng(0).integers(1, 4, len(X))
+    model = MLkNN(k=4, include_self=False).fit(X, y, sample_weight=weight)
+    expected = zhang_zhou(X.tolist(), y.tolist(), X_test.tolist(), 4, 1.0, weight.tolist())
+    np.testing.assert_allclose(model.predict_proba(X_test), expected, rtol=1e-13)
+
+
+# G. Madjarov et al., "An extensive experimental comparison of methods for multi-label learning",
+# Pattern Recognition 45 (2012): three digits, on the training and test rows of the sets.
+@pytest.mark.parametrize(
+    ("name", "loss"), [("emotions", 0.294), ("scene", 0.099), ("yeast", 0.198)]
+)
+def test_hamming_loss_on_the_published_splits(name, loss):
+    X, y = load_dataset(name, split="train", return_X_y=True)
+    X_test, y_test = load_dataset(name, split="test", return_X_y=True)
+    model = MLkNN(k=10, s=1, include_self=False).fit(X, y)
+    assert round(hamming_loss(y_test, model.predict(X_test)), 3) == loss
+
+
+def assert_same_as_binary_relevance(X, y, X_test, k, metric="minkowski"):
+    """Compare bit by bit: no tolerance."""
+    # By default BinaryRelevance makes a sparse X dense, which breaks ties in another way.
+    theirs = BinaryRelevance(
+        KNeighborsClassifier(k, metric=metric), require_dense=[not sparse.issparse(X), True]
+    ).fit(X, y)
+    ours = BinaryRelevanceKNN(k=k, metric=metric).fit(X, y)
+    assert_array_equal(dense(ours.predict(X_test)), dense(theirs.predict(X_test)))
+    assert_array_equal(ours.predict_proba(X_test), dense(theirs.predict_proba(X_test)))
+
+
+@pytest.mark.parametrize("n_features", [2, 20])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix], ids=["dense", "sparse"])
+@pytest.mark.parametrize("k", [1, 2, 5, 10])
+def test_equals_binary_relevance_without_ties(k, form, n_features):
+    X, y, X_test = smooth_data(n_train=260, n_features=n_features, seed=k)
+    assert_same_as_binary_relevance(form(X), form(y), form(X_test), k)
+
+
+@pytest.mark.parametrize("metric", ["manhattan", "chebyshev", "cosine"])
+def test_equals_binary_relevance_in_other_metrics(metric):
+    assert_same_as_binary_relevance(*smooth_data(), k=6, metric=metric)
+
+
+@pytest.mark.parametrize("k", [3, 10])
+@pytest.mark.parametrize(
+    "name", ["emotions", *(pytest.param(n, marks=pytest.mark.slow) for n in ("scene", "yeast"))]
+)
+def test_equals_binary_relevance_on_bundled_data(name, k):
+    assert_same_as_binary_relevance(*bundled(name), k=k)
+
+
+@pytest.mark.parametrize("k", [2, 3, 10])
+def test_with_a_1d_y_it_is_scikit_learns_classifier(k):
+    X, _, X_test = smooth_data()
+    y = np.random.default_rng(0).choice(["sea", "sky", "sun"], len(X))
+    ours, theirs = BinaryRelevanceKNN(k=k).fit(X, y), KNeighborsClassifier(k).fit(X, y)
+    assert_array_equal(ours.classes_, theirs.classes_)
+    assert_array_equal(ours.predict(X_test), theirs.predict(X_test))
+    np.testing.assert_allclose(ours.predict_proba(X_test), theirs.predict_proba(X_test), rtol=1e-15)
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize("n_features", [4, 30])
+def test_distance_weighted_votes_are_scikit_learns(n_features, form, metric):
+    X, y, X_test = smooth_data(n_features=n_features)
+    params = {"weights": "distance", "metric": metric}
+    ours = BinaryRelevanceKNN(k=7, **params).fit(form(X), y)
+    theirs = KNeighborsClassifier(7, **params).fit(form(X), y)
+    expected = np.column_stack([each[:, 1] for each in theirs.predict_proba(form(X_test))])
+    np.testing.assert_allclose(ours.predict_proba(form(X_test)), expected, rtol=1e-10, atol=1e-14)
+    assert_array_equal(ours.predict(form(X_test)), theirs.predict(form(X_test)))
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
+@pytest.mark.parametrize("n_features", [1, 3, 40])
+def test_equal_rows_vote_alone(n_features, metric):
+    X, y, _ = smooth_data(n_train=200, n_features=n_features)
+    X[1] = X[0]
+    y[0], y[1] = [1, 0, 1, 0], [1, 0, 0, 0]
+    model = BinaryRelevanceKNN(k=4, weights="distance", metric=metric).fit(X, y)
+    if n_features > 1 or metric == "euclidean":  # on a line, all directions are equal
+        assert_array_equal(model.predict_proba(X[:2]), [[1, 0, 0.5, 0]] * 2)
+
+
+def test_a_unanimous_vote_is_one():
+    X, _, X_test = smooth_data()
+    one = BinaryRelevanceKNN(k=9, weights="distance").fit(X, np.ones((len(X), 1)))
+    assert_array_equal(one.predict_proba(X_test), np.ones((len(X_test), 1)))
+
+
+def rows_with_an_empty_label():
+    X, y, X_test = smooth_data(n_train=40, n_labels=6)
+    y[:, 2] = 0
+    return X, y, X_test
+
+
+def refits(classifier, X, y, weight=None):
+    """Return the votes on each row of a fit to all others."""
+    weight = np.ones(len(X)) if weight is None else weight
+    votes = []
+    for i in range(len(X)):
+        rest = np.delete(np.arange(len(X)), i)
+        model = classifier.fit(X[rest], y[rest], sample_weight=weight[rest])
+        votes.append(model.predict_proba(X[[i]])[0])
+    return np.array(votes)
+
+
+def macro_f1(y, predicted):
+    hits, size = (y * predicted).sum(axis=0), y.sum(axis=0) + predicted.sum(axis=0)
+    return np.mean(2 * hits / np.maximum(size, 1))
+
+
+def assert_best(thresholds, scores, y):
+    """Compare with the F1 of every threshold there is."""
+    tried = [macro_f1(y, scores >= threshold) for threshold in np.unique(scores)]
+    assert macro_f1(y, scores >= thresholds) == pytest.approx(max(tried), rel=1e-12)
+    assert_array_equal(np.isinf(thresholds), ~y.any(axis=0))
+
+
+VOTES = {
+    "uniform": BinaryRelevanceKNN(k=5),
+    "distance": BinaryRelevanceKNN(k=5, weights="distance"),
+    "cosine": BinaryRelevanceKNN(k=5, weights="distance", metric="cosine"),
+}
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("name", VOTES)
+def test_the_threshold_of_votes_is_best_for_rows_left_out(name, weighted):
+    X, y, X_test = rows_with_an_empty_label()
+    weight = np.random.default_rng(0).random(len(X)) + 0.5 if weighted else None
+    scores = refits(clone(VOTES[name]), X, y, weight)
+    model = clone(VOTES[name]).set_params(threshold="auto").fit(X, y, sample_weight=weight)
+    assert_best(model.thresholds_, scores, y)
+    assert_array_equal(model.predict(X_test), model.predict_proba(X_test) >= model.thresholds_)
+
+
+@pytest.mark.parametrize("include_self", [True, False])
+def test_the_threshold_of_mlknn_is_best_for_counts_of_rows_left_out(include_self):
+    X, y, X_test = rows_with_an_empty_label()
+    model = MLkNN(k=5, include_self=include_self, threshold="auto").fit(X, y)
+    counts = np.rint(5 * refits(BinaryRelevanceKNN(k=5), X, y)).astype(int)
+    scores = model._probability_table[np.arange(y.shape[1]), counts]
+    assert_best(model.thresholds_, scores, y)
+    assert_array_equal(model.predict(X_test), model.predict_proba(X_test) >= model.thresholds_)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize("threshold", [0, 0.2, 0.5, 0.9])
+@pytest.mark.parametrize("kind", [BinaryRelevanceKNN, MLkNN])
+def test_a_score_equal_to_its_threshold_is_predicted(kind, threshold, form):
+    X, y, X_test = rows_with_an_empty_label()
+    model = kind(k=5, threshold=threshold).fit(X, form(y))
+    assert_array_equal(model.thresholds_, np.full(6, threshold))
+    assert_array_equal(dense(model.predict(X_test)), model.predict_proba(X_test) >= threshold)
+
+
+def test_half_of_the_votes_is_no_majority_but_reaches_a_threshold_of_one_half():
+    X, y = [[0.0], [1.0]], [[1, 0], [0, 1]]
+    assert_array_equal(BinaryRelevanceKNN(k=2).fit(X, y).predict([[0.5]]), [[0, 0]])
+    assert_array_equal(BinaryRelevanceKNN(k=2, threshold=0.5).fit(X, y).predict([[0.5]]), [[1, 1]])
+
+
+@pytest.mark.parametrize("kind", [BinaryRelevanceKNN, MLkNN])
+def test_classes_have_no_threshold(kind):
+    X, y, X_test = rows_with_an_empty_label()
+    names = np.where(y[:, 0], "yes", "no")
+    model = kind(threshold="auto").fit(X, names)
+    assert_array_equal(model.predict(X_test), kind().fit(X, names).predict(X_test))
+
+
+K, N_LABELS = 5, 3
+NAMES = np.array(["sun", "sea", "sky"], dtype=object)
+
+
+@pytest.fixture(scope="module")
+def partly_known():
+    """Rows, their labels with unknown ones, weights, and rows to predict."""
+    X, y, X_test = smooth_data(n_train=60, n_labels=N_LABELS)
+    rng = np.random.default_rng(5)
+    y = np.where(rng.random(y.shape) < 0.4, np.nan, y)
+    return X, y, rng.random(60) + 0.5, X_test
+
+
+def near(X, rows, drop=0):
+    return np.argsort(cdist(rows, X), axis=1, kind="stable")[:, drop : K + drop]
+
+
+def shares_of_knowers(X, y, weight, rows, *, by_distance=False, drop=0):
+    """Ask neighbour by neighbour."""
+    shares = np.zeros((len(rows), N_LABELS))
+    for i, found in enumerate(near(X, rows, drop)):
+        for label in range(N_LABELS):
+            for_it = every = 0.0
+            for j in found:
+                if np.isnan(y[j, label]):
+                    continue
+                vote = weight[j] / (np.linalg.norm(rows[i] - X[j]) if by_distance else 1)
+                for_it, every = for_it + vote * y[j, label], every + vote
+            shares[i, label] = for_it / every if every else 0
+    return shares
+
+
+@pytest.mark.parametrize("weights", ["uniform", "distance"])
+def test_shares_of_votes_are_those_of_neighbours_who_know(weights, partly_known):
+    X, y, w, X_test = partly_known
+    model = BinaryRelevanceKNN(K, weights=weights).fit(X, y, sample_weight=w)
+    expected = shares_of_knowers(X, y, w, X_test, by_distance=weights == "distance")
+    assert_allclose(model.predict_proba(X_test), expected)
+    assert_array_equal(model.predict(X_test), expected > 0.5)
+
+
+def test_mlknn_counts_those_who_know(partly_known):
+    X, y, w, X_test = partly_known
+    model = MLkNN(K).fit(X, y, sample_weight=w)
+    counts, new = (
+        np.rint(K * shares_of_knowers(X, y, np.ones(60), rows)).astype(int) for rows in (X, X_test)
+    )
+    expected = np.empty(new.shape)
+    for label in range(N_LABELS):
+        known = [i for i in range(60) if not np.isnan(y[i, label])]
+        sides = []
+        for value in (1, 0):
+            rows = [i for i in known if y[i, label] == value]
+            prior = (1 + sum(w[i] for i in rows)) / (2 + sum(w[i] for i in known))
+            histogram = np.ones(K + 1)
+            for i in rows:
+                histogram[counts[i, label]] += w[i]
+            sides.append(prior * histogram / histogram.sum())
+        table = sides[0] / (sides[0] + sides[1])
+        expected[:, label] = table[new[:, label]]
+    assert_allclose(model.predict_proba(X_test), expected)
+    assert_array_equal(model.predict(X_test), expected >= 0.5)
+
+
+@pytest.mark.parametrize("threshold", [0.5, "auto"])
+@pytest.mark.parametrize("kind", [MLkNN, BinaryRelevanceKNN])
+def test_a_label_that_nobody_knows_changes_nothing_for_the_others(kind, threshold, partly_known):
+    X, y, w, X_test = partly_known
+    y = np.nan_to_num(y)
+    model = kind(K, threshold=threshold)
+    plain = [f(X_test) for m in [model.fit(X, y, w)] for f in (m.predict, m.predict_proba)]
+    model.fit(X, np.column_stack([y, np.full(60, np.nan)]), w)
+    assert_allclose(model.predict(X_test)[:, :3], plain[0])
+    assert_allclose(model.predict_proba(X_test)[:, :3], plain[1])
+
+
+@pytest.mark.parametrize(
+    "classifier", [MLkNN(K), BinaryRelevanceKNN(K), KaLDAClassifier("linear", random_state=0)]
+)
+def test_frames_on_request(classifier, partly_known):
+    X, y, _, X_test = partly_known
+    y = np.nan_to_num(y).astype(int)
+    frame = pd.DataFrame(X_test, index=np.arange(len(X_test)) + 100)
+    plain = clone(classifier).fit(X, y)
+    model = clone(classifier).set_params(as_frame=True).fit(X, pd.DataFrame(y, columns=NAMES))
+    for method in ("predict", "predict_proba"):
+        found = getattr(model, method)(frame)
+        assert_array_equal(found.columns, NAMES)
+        assert_array_equal(found.index, frame.index)
+        assert_array_equal(found, getattr(plain, method)(X_test))
+    assert isinstance(model.fit(X, pl.DataFrame(y)).predict(X_test), pl.DataFrame)
+    assert isinstance(model.fit(X, y[:, 0]).predict_proba(X_test), np.ndarray)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [MLkNN(K), BinaryRelevanceKNN(K), KaLDAClassifier("linear", random_state=0)],
+    ids=["MLkNN", "BinaryRelevanceKNN", "KaLDAClassifier"],
+)
+def test_top_labels_have_the_names_of_columns(model, partly_known):
+    X, y, _, X_test = partly_known
+    y = np.nan_to_num(y)
+    numbers, scores = model.fit(X, y).top_labels(X_test, 2)
+    names, same_scores = model.fit(X, pd.DataFrame(y, columns=NAMES)).top_labels(X_test, 2)
+    assert_array_equal(names, NAMES[numbers])
+    assert_array_equal(scores, same_scores)
+
+
+WITH_TOP_LABELS = [
+    MLkNN(k=4),
+    BinaryRelevanceKNN(k=4),
+    BinaryRelevanceKNN(k=4, weights="distance", metric="cosine"),
+    KaLDAClassifier(kernel="linear", random_state=0),
+]
+
+
+with_top_labels = pytest.mark.parametrize("classifier", WITH_TOP_LABELS, ids=repr)
+
+
+def sorted_labels(probabilities, n):
+    """Sort all labels of all rows; a stable sort leaves equal ones in the order of numbers."""
+    labels = np.argsort(-probabilities, axis=1, kind="stable")[:, :n]
+    return labels, np.take_along_axis(probabilities, labels, axis=1)
+
+
+# Votes of four neighbours on twelve labels tie often, and few labels get any.
+@pytest.mark.parametrize("working_memory", [1e-2, 1024], ids=["batches", "at once"])
+@pytest.mark.parametrize("n", [1, 5, 12])
+@with_top_labels
+def test_is_the_top_of_sorted_probabilities(classifier, n, working_memory):
+    X, y, X_test = smooth_data(n_labels=12)
+    y[:, [2, 3, 8]] = 0
+    classifier.fit(X, y)
+    with sklearn.config_context(working_memory=working_memory):
+        labels, scores = classifier.top_labels(X_test, n=n)
+    expected, highest = sorted_labels(classifier.predict_proba(X_test), n)
+    assert_array_equal(labels, expected)
+    assert_array_equal(scores, highest)
+
+
+def test_thousands_of_labels_take_no_dense_array():
+    n, K = 2000, 20_000
+    X, _, _ = smooth_data(n_train=n, n_test=0, n_features=3)
+    rng = np.random.default_rng(0)
+    y = sparse.csr_array(
+        (np.ones(3 * n), (np.repeat(np.arange(n), 3), rng.integers(K, size=3 * n))), shape=(n, K)
+    )
+    y.data[:] = 1
+    model = BinaryRelevanceKNN(k=5, weights="distance").fit(X, y)
+    tracemalloc.start()
+    labels, scores = model.top_labels(X, n=10)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 8 * n * K / 20
+    assert labels.shape == scores.shape == (n, 10)
+    # Every training row is its own nearest neighbour, at distance zero.
+    assert_array_equal(scores[:, 0], np.ones(n))
+    assert (y[np.arange(n), labels[:, 0]] == 1).all()
+
+
+@pytest.mark.parametrize("n", [0, 5, 2.0, True])
+@with_top_labels
+def test_a_wrong_n_is_named(classifier, n):
+    X, y, X_test = smooth_data(n_labels=4)
+    with pytest.raises(ValueError, match=f"n={n!r} must be an integer from 1 to 4"):
+        classifier.fit(X, y).top_labels(X_test, n=n)
+
+
+@pytest.mark.parametrize("classifier", [MLkNN(k=3), BinaryRelevanceKNN(k=3)], ids=repr)
+@pytest.mark.parametrize(
+    ("y_form", "kind"),
+    [
+        (np.asarray, sparse.csr_matrix),
+        (sparse.lil_matrix, sparse.csr_matrix),
+        (sparse.coo_array, sparse.csr_array),
+    ],
+    ids=["dense", "matrix", "array"],
+)
+def test_sparse_output_decides_over_the_form_of_y(classifier, y_form, kind):
+    X, y, X_test = smooth_data()
+    plain = clone(classifier).fit(X, y)
+    expected = plain.predict(X_test), plain.predict_proba(X_test)
+    for sparse_output, form in [(True, kind), (False, np.ndarray)]:
+        model = clone(classifier).set_params(sparse_output=sparse_output).fit(X, y_form(y))
+        found = model.predict(X_test), model.predict_proba(X_test)
+        assert [type(each) for each in found] == [form, form]
+        assert_array_equal(dense(found[0]), expected[0])
+        assert_array_equal(dense(found[1]), expected[1])
