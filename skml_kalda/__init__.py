@@ -10,6 +10,7 @@ if TYPE_CHECKING:  # what type checkers see; a test compares it with the table b
     from skml_kalda.classifiers.kalda_classifier import KaLDAClassifier as KaLDAClassifier
     from skml_kalda.classifiers.mlknn import MLkNN as MLkNN
     from skml_kalda.reducers.cca import CCA as CCA
+    from skml_kalda.reducers.checks import check_reducer as check_reducer
     from skml_kalda.reducers.kalda.kernel import KernelKaLDA as KernelKaLDA
     from skml_kalda.reducers.kalda.landmarks import LandmarkFeatures as LandmarkFeatures
     from skml_kalda.reducers.kalda.linear import MultiLabelKaLDA as MultiLabelKaLDA
@@ -60,6 +61,7 @@ _PUBLIC = {
     "SDPLDA": "reducers.sdp_lda",
     "TraceRatio": "reducers.trace_ratio",
     "ULDA": "reducers.ulda",
+    "check_reducer": "reducers.checks",
     "scatter_form": "_core.scatter.choice",
 }
 _MODULES = {"framework"}
