@@ -101,8 +101,8 @@ class _Checks:
         self.Z = _dense(self.fitted.transform(self.take()))
 
     def take(self, rows: Any = slice(None)) -> Any:
-        """Return some samples to be fitted; of a kernel, its values among them."""
-        X = self.X[rows]
+        """Copy some samples to be fitted; of a kernel, its values among them."""
+        X = self.X[rows].copy()
         return X @ X.T if self.tags.input_tags.pairwise else X
 
     def fit(self, X: Any, y: Any, **fit_params: Any) -> Any:
@@ -119,7 +119,7 @@ class _Checks:
         _same(fitted.transform(self.take()), self.Z, "cloned after fit", 0)
 
     def data_untouched(self) -> None:
-        X, y = self.take().copy(), self.y.copy()
+        X, y = self.take(), self.y.copy()
         self.fit(X, y).transform(X)
         if not (np.array_equal(X, self.take()) and np.array_equal(y, self.y)):
             raise AssertionError("fit or transform changes the data of the caller")
