@@ -61,7 +61,7 @@ def test_every_reducer_passes_the_public_check(name):
 def test_third_party_transformers_pass_where_they_hold():
     check_reducer(NeighborhoodComponentsAnalysis(n_components=2))
     check_reducer(PCA(n_components=2))
-    with pytest.raises(AssertionError, match="^LinearDiscriminantAnalysis fails .*'label_order'"):
+    with pytest.raises(AssertionError, match=r"^LinearDiscriminantAnalysis fails .*'label_order'"):
         check_reducer(LinearDiscriminantAnalysis())
     check_reducer(LinearDiscriminantAnalysis(), expected_failed_checks={"label_order": "signs"})
 

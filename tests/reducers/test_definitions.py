@@ -214,8 +214,7 @@ def test_nearly_equal_features_are_two(form, store):
 
 
 def test_columns_of_equal_eigenvalue_do_not_depend_on_rounding():
-    X, Y = KINDS["wide"]()
-    X, y = X[:12], np.arange(12) % 4  # independent samples: λ = 1 three times
+    X, y = KINDS["wide"]()[0][:12], np.arange(12) % 4  # independent samples: λ = 1 three times
     rotate = np.linalg.qr(np.random.default_rng(0).normal(size=(30, 30)))[0]
     G, H = LDA().fit(X, y).components_, LDA().fit(X @ rotate, y).components_ @ rotate.T
     np.testing.assert_allclose(np.abs(np.sum(G * H, axis=1)), np.sum(G * G, axis=1))
@@ -225,8 +224,7 @@ def test_columns_of_equal_eigenvalue_do_not_depend_on_rounding():
 @pytest.mark.parametrize("name", ["OPLS", "CCA", "MDDM-p"])
 def test_one_label_per_sample_leaves_one_direction_less(name, form):
     """At any offset: labels of one sum have one dimension less, and rounding is no direction."""
-    X, _ = KINDS["tall"]()
-    y = np.arange(60) % 5
+    X, y = KINDS["tall"]()[0], np.arange(60) % 5
     for offset in (0.0, 1e6):
         assert len(fitted(METHODS[name][0], X + offset, y, form).components_) == 4
         with pytest.raises(ValueError, match="n_components=5"):
