@@ -41,10 +41,11 @@ def objective(values, factor):
 
 
 def second_order(J, G, seed=0):
-    """Draw a tangent direction Z at G; return it, the slope and the curvature of J along it."""
-    system = NewtonSystem(J.at(G))
+    """Draw a tangent direction Z at a basis of G; return both, slope and curvature along Z."""
+    point = J.at(G)
+    system = NewtonSystem(point)
     W = system.product(np.random.default_rng(seed).normal(size=system.gradient.shape))
     Z = system.lift(W)
     size = np.linalg.norm(Z)
     slope, curvature = np.vdot(system.gradient, W), -np.vdot(W, system.product(W))
-    return Z / size, slope / size, curvature / size**2
+    return point.G, Z / size, slope / size, curvature / size**2

@@ -123,10 +123,11 @@ def assert_is_its_definition(name, form, X, Y, weight):
 
 
 @pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", METHODS)
-@settings(max_examples=10)
-@given(kind=st.sampled_from(sorted(KINDS)), seed=st.integers(0, 50), absent=st.integers(0, 8))
-def test_closed_forms_are_their_dense_eigenproblems(name, form, kind, seed, absent):
+@settings(max_examples=3)
+@given(seed=st.integers(0, 50), absent=st.integers(0, 8))
+def test_closed_forms_are_their_dense_eigenproblems(name, kind, form, seed, absent):
     X, Y = KINDS[kind](seed)
     if form == "operator" and name == "LDA" and kind != "tall":
         return  # iterative solves of a singular S_t may be refused
