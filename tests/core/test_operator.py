@@ -172,7 +172,7 @@ def test_leading_directions_of_many_labels_are_those_of_all(name, shape):
     X, Y = topics(*shape)
     exact, found = (fitted(SKETCHED[name], X, Y, form) for form in ("dual", "operator"))
     if name == "auto":
-        assert abs(np.log10(found.ridge_ / exact.ridge_)) < 0.3
+        assert abs(np.log10(found.ridge_ / exact.ridge_)) < 0.5
         return
     angles = linalg.subspace_angles(found.components_.T, exact.components_.T)
     assert angles.max() < 1e-3
