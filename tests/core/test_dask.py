@@ -153,7 +153,7 @@ def test_indicators_in_any_form(form):
     assert_same(LDA().fit(in_blocks(X, 15), form(Y)), LDA().fit(X, Y))
     Y[:, 2] = 0
     with pytest.warns(UserWarning, match=r"\[2\]"):
-        found = LDA().fit(in_blocks(X), form(Y))
+        found = LDA().fit(in_blocks(X, 15), form(Y))
     np.testing.assert_array_equal(found.classes_, [0, 1, 3])
 
 
