@@ -97,12 +97,3 @@ def test_ocm_spans_the_differences_of_class_means():
     np.testing.assert_allclose(G @ G.T, np.eye(3), atol=1e-12)
     np.testing.assert_allclose(np.trace(G @ S_b @ G.T), np.trace(S_b))
     np.testing.assert_allclose(ocm.eigenvalues_, linalg.eigvalsh(S_b)[::-1][:3] / len(X))
-
-
-def test_wide_data_are_reduced_to_their_range():
-    X, Y = made(15, 40)
-    basis = linalg.orth(centred(X).T, rcond=1e-9)
-    inside = LDA().fit(X @ basis, Y)
-    np.testing.assert_allclose(
-        np.abs(LDA().fit(X, Y).transform(X)), np.abs(inside.transform(X @ basis)), atol=1e-8
-    )

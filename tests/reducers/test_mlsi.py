@@ -47,17 +47,6 @@ def test_direct_form_minimises_the_objective(beta, k):
     assert 1 - found == pytest.approx(mlsi.eigenvalues_.sum(), rel=1e-8)
 
 
-@SHAPES
-def test_direct_form_is_the_dense_eigenproblem(shape):
-    X, Y = made(*shape)
-    p = shape[1]
-    mlsi = MLSI(n_components=5, beta=0.7, ridge=0.01).fit(X, Y)
-    X_u, Y_u = unit(X), unit(Y)
-    values, H = top(X_u.T @ kernel(X_u, Y_u, 0.7) @ X_u, X_u.T @ X_u + 0.01 / p * np.eye(p), 5)
-    np.testing.assert_allclose(mlsi.eigenvalues_, values, rtol=1e-8)
-    assert_same_span(mlsi.components_.T, H)
-
-
 def test_unscaled_form_takes_data_as_they_are():
     X, Y = made()
     X_c, Y_c = centred(X), centred(Y)

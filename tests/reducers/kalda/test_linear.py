@@ -48,16 +48,6 @@ def test_components_are_orthonormal_and_uncorrelated_in_order_of_variance(k):
     assert np.all(np.diff(np.diag(covariance)) <= 0)
 
 
-@CONSTRAINTS
-def test_fewer_samples_than_features_collapse_within_the_range_of_the_data(constraint):
-    """In the null space of the scatter anything would fit: directions stay out of it."""
-    X, Y = made(15, 40, single=True)
-    kalda = MultiLabelKaLDA(constraint=constraint).fit(X, Y)
-    null = linalg.null_space(X - X.mean(axis=0))
-    np.testing.assert_allclose(kalda.components_ @ null, 0, atol=1e-10)
-    np.testing.assert_allclose(kalda.eigenvalues_, 1, atol=1e-10)
-
-
 def test_attributes_report_the_fit():
     X, Y = made()
     kalda = MultiLabelKaLDA().fit(X, Y)

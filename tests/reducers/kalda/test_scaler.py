@@ -58,17 +58,6 @@ def test_without_std_the_units_stay():
     )
 
 
-@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
-def test_batches_add_up(form):
-    X, Y = made(unlabelled=0.2)
-    weight = np.random.default_rng(0).integers(0, 3, size=60)
-    whole = AlignmentScaler().fit(form(X), Y, sample_weight=weight)
-    parts = AlignmentScaler()
-    for rows in np.array_split(np.arange(60), [7, 8, 40]):
-        parts.partial_fit(form(X[rows]), Y[rows], sample_weight=weight[rows])
-    np.testing.assert_allclose(parts.scale_, whole.scale_, rtol=1e-10)
-
-
 def test_batches_may_bring_new_classes():
     X, Y = made(single=True)
     y = Y.argmax(axis=1)
