@@ -1,4 +1,4 @@
-"""The problem in the space of the data, and pymanopt's way to its maximum."""
+"""What the package is compared with: definitions written out, and pymanopt's maximum."""
 
 import numpy as np
 import pymanopt
@@ -6,7 +6,61 @@ from pymanopt.manifolds import Grassmann
 from pymanopt.optimizers import TrustRegions
 from scipy import linalg
 
-from skml_kalda.reducers.kalda.objective import Alignment
+from tests.forms import objective
+
+
+def span(G):
+    """Projector on the columns of G."""
+    Q = np.linalg.qr(G)[0]
+    return Q @ Q.T
+
+
+def assert_same_span(G, H, atol=1e-8):
+    assert G.shape == H.shape
+    np.testing.assert_allclose(span(G), span(H), atol=atol)
+
+
+def centred(X):
+    return X - X.mean(axis=0)
+
+
+def top(A, B, k):
+    """The k largest eigenvalues of A g = λ B g in the range of B, descending, and their vectors."""
+    values, U = linalg.eigh(B)
+    keep = values > 1e-10 * values[-1]
+    root = U[:, keep] / np.sqrt(values[keep])
+    values, V = linalg.eigh(root.T @ A @ root)
+    return values[::-1][:k], (root @ V)[:, ::-1][:, :k]
+
+
+def shrunk(S, ridge):
+    """S + ridge · Tr(S)/p · I."""
+    return S + ridge * np.trace(S) / len(S) * np.eye(len(S))
+
+
+def copies(X, Y, times=None):
+    """Each sample once for each of its labels (or `times` as often), and that label."""
+    times = np.ones(len(X), dtype=int) if times is None else times
+    rows, labels = np.nonzero(Y)
+    return X[rows].repeat(times[rows], axis=0), labels.repeat(times[rows])
+
+
+def weighted_scatters(X, W):
+    """S_b and S_t of samples that belong to class k with weight W_ik, summed one by one."""
+    m = sum(W[i].sum() * X[i] for i in range(len(X))) / W.sum()
+    S_b, S_t = np.zeros((2, X.shape[1], X.shape[1]))
+    for k in range(W.shape[1]):
+        m_k = W[:, k] @ X / W[:, k].sum()
+        S_b += W[:, k].sum() * np.outer(m_k - m, m_k - m)
+        S_t += sum(W[i, k] * np.outer(X[i] - m, X[i] - m) for i in range(len(X)))
+    return S_b, S_t
+
+
+def covariances(X, Y, weight=None):
+    """X_cᵀ W X_c, X_cᵀ W Y_c and Y_cᵀ W Y_c about the weighted means."""
+    weight = np.ones(len(X)) if weight is None else weight
+    X, Y = X - weight @ X / weight.sum(), Y - weight @ Y / weight.sum()
+    return (X.T * weight) @ X, (X.T * weight) @ Y, (Y.T * weight) @ Y
 
 
 def scatters(X, Y):
@@ -24,7 +78,7 @@ def eigenbasis(S_b, S_t):
     lam, vectors = linalg.eigh(U.T @ S_b @ U)
     occupied = lam > 1e-12 * lam[-1]
     factor = (vectors[:, occupied] * np.sqrt(lam[occupied])).T  # M: S_b = MᵀM
-    return Alignment(values, factor), U
+    return objective(values, factor), U
 
 
 def pymanopt_maximum(S_b, S_t, start):

@@ -3,7 +3,6 @@
 import ast
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 
 import pytest
@@ -33,23 +32,6 @@ sys.exit(", ".join(brought & {"pandas", "polars", "matplotlib", "rich", "dask"})
 
 
 PACKAGE = ROOT / "skml_kalda"
-
-
-@pytest.mark.parametrize("folder", [PACKAGE, *filter(Path.is_dir, PACKAGE.rglob("*"))], ids=str)
-def test_no_folder_holds_more_than_twenty_modules(folder):
-    assert len(list(folder.glob("*.py"))) <= 20
-
-
-def test_the_root_holds_no_private_module_but_the_core():
-    private = {path.name for path in PACKAGE.glob("_*")} - {"__init__.py", "__pycache__"}
-    assert private == {"_core"}
-
-
-def test_the_import_contract_names_no_private_module_but_the_core():
-    settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]
-    private = {word.strip('"(), ') for word in str(settings).split() if "._" in word}
-    assert private
-    assert all("skml_kalda._core" in word for word in private)
 
 
 def test_type_checkers_see_the_names_of_the_table():

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import inspect
 import subprocess
 import sys
 
 import numpy as np
 import pandas as pd
-import pytest
 from skl2onnx import to_onnx
 from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.datasets import make_multilabel_classification
@@ -78,20 +76,6 @@ def export_pipeline(X, y, folder):
     exported = to_onnx(model, X[:1].astype(np.float32))
     (folder / "model.onnx").write_bytes(exported.SerializeToString())
     return model
-
-
-PROGRAMS = [
-    tag_texts,
-    predict_table,
-    search_many_labels,
-    compare_classifiers_of_scikit_multilearn,
-    export_pipeline,
-]
-
-
-@pytest.mark.parametrize("program", PROGRAMS)
-def test_programs_are_short(program):
-    assert len(inspect.getsource(program).splitlines()) <= 25
 
 
 def test_texts_get_the_names_of_their_tags():

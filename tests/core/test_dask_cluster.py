@@ -15,10 +15,10 @@ from distributed import Client, LocalCluster
 from scipy import sparse
 from sklearn.base import clone
 
-from skml_kalda import KernelKaLDA, LandmarkFeatures, scatter_form
-from skml_kalda._core.dask.kept import KeptBlocks
+from skml_kalda import KernelKaLDA, LandmarkFeatures
 from tests.classic import LDA, OPLS, RLDA, MultiLabelKaLDA
 from tests.conftest import made
+from tests.forms import fitted
 
 
 @pytest.fixture(scope="module")
@@ -75,17 +75,16 @@ def test_two_processes_give_the_same_as_one(client):
         assert same(reducer.fit(rows.map_blocks(sparse.csr_array), sparse.csr_array(Y)), expected)
 
 
-@pytest.mark.parametrize("n_landmarks", ["auto", pytest.param(15, marks=pytest.mark.slow)])
-def test_landmarks_and_their_features_on_two_processes(client, n_landmarks):
+def test_landmarks_and_their_features_on_two_processes(client):
     X, Y = made(400, 6)
     rows, labels = client.persist(in_blocks(X, Y))
-    kalda = KernelKaLDA(n_landmarks=n_landmarks, random_state=0)
+    kalda = KernelKaLDA(n_landmarks=15, random_state=0)
     found = clone(kalda).fit(rows, labels)
-    with dask.config.set(scheduler="synchronous"):
+    with dask.config.set(scheduler="threads"):
         expected = kalda.fit(*in_blocks(X, Y))
     np.testing.assert_array_equal(found.landmarks_, expected.landmarks_)
     np.testing.assert_allclose(found.transform(rows), expected.transform(X), atol=1e-8)
-    features = LandmarkFeatures(n_landmarks, random_state=0).fit(rows)
+    features = LandmarkFeatures(15, random_state=0).fit(rows)
     np.testing.assert_allclose(features.transform(rows), features.transform(X), atol=1e-12)
 
 
@@ -101,43 +100,8 @@ def test_products_on_two_processes_give_the_same_as_one(client, reducer):
     X, Y = made(120, 12)
     X[np.abs(X) < 0.5] = 0
     rows, labels = in_blocks(X, Y)
-    with scatter_form("implicit"):
-        found = clone(reducer).fit(rows.map_blocks(sparse.csr_array), labels)
+    found = fitted(reducer, rows.map_blocks(sparse.csr_array), labels, "operator")
     assert same(found, clone(reducer).fit(X, Y))
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGKILL")
-@pytest.mark.slow
-@pytest.mark.parametrize("when", [2, 6, 15])
-def test_a_worker_killed_between_products_does_not_change_the_result(client, monkeypatch, when):
-    X, Y = made(200, 12)
-    X[np.abs(X) < 0.5] = 0
-    rounds = []
-    total = KeptBlocks.total
-
-    def kill_once(self, *arguments, **more):
-        rounds.append(arguments)
-        if len(rounds) == when:
-            os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
-        return total(self, *arguments, **more)
-
-    monkeypatch.setattr(KeptBlocks, "total", kill_once)
-    with scatter_form("implicit"):
-        rows = in_blocks(X)[0].map_blocks(sparse.csr_array)
-        found = RLDA(ridge=0.1, tol=1e-12).fit(rows, Y)
-    assert len(rounds) > when
-    assert same(found, RLDA(ridge=0.1).fit(X, Y))
-
-
-def test_a_dataframe_and_its_labels_on_two_processes(client):
-    X, Y = made(100, 4, single=True)
-    frame = pd.DataFrame(X, columns=list("abcd"))
-    y = pd.Series(np.array(list("wxyz"))[Y.argmax(axis=1)])
-    rows, labels = (dd.from_pandas(each, npartitions=5) for each in (frame, y))
-    lda = LDA().set_output(transform="pandas").fit(rows, labels)
-    expected = LDA().set_output(transform="pandas").fit(frame, y)
-    assert same(lda, expected)
-    pd.testing.assert_frame_equal(lda.transform(rows).compute(), expected.transform(frame))
 
 
 def test_what_is_wrong_with_a_block_reaches_the_user(client):

@@ -1,22 +1,37 @@
+"""Labels in every form mean the same, keep their names, and are refused with the line to write."""
+
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from numpy.testing import assert_array_equal
 from scipy import sparse
 from sklearn.preprocessing import MultiLabelBinarizer
 
-from skml_kalda._core.labels import indicator, omega_weighted, row_weighted
+from skml_kalda import LDA, MDDM, OPLS, AlignmentScaler, KernelKaLDA, MultiLabelKaLDA
+from skml_kalda.datasets import load_dataset
+from tests.conftest import made
 
-Y = np.array([[1, 0, 1], [0, 0, 0], [0, 0, 1], [1, 0, 0]])
+X, Y = made(30, 6, 3, unlabelled=0.2)
+EXPECTED = OPLS(ridge=0.1).fit(X, Y)
+
+
+def assert_labels(y, classes=(0, 1, 2), X=X, expected=EXPECTED):
+    found = OPLS(ridge=0.1).fit(X, y)
+    assert_array_equal(found.components_, expected.components_)
+    assert found.classes_.tolist() == list(classes)
+
 
 MATRIX_FORMS = {
-    "int": Y,
     "float32": Y.astype(np.float32),
     "bool": Y.astype(bool),
     "object": Y.astype(object),
     "list": Y.tolist(),
-    "DataFrame": pd.DataFrame(Y, columns=list("abc")),
     "sparse DataFrame": pd.DataFrame.sparse.from_spmatrix(sparse.csr_matrix(Y)),
+    # Unsorted columns and zeros, as a careless conversion would tidy up in place.
+    "stored zeros": sparse.csr_array(
+        (Y[:, ::-1].ravel(), np.tile([2, 1, 0], 30), 3 * np.arange(31)), shape=(30, 3)
+    ),
     **{
         kind.__name__: kind(Y)
         for form in ("csr", "csc", "coo", "lil", "dok", "bsr", "dia")
@@ -27,30 +42,31 @@ MATRIX_FORMS = {
 
 @pytest.mark.parametrize("form", MATRIX_FORMS)
 def test_every_form_of_indicator_matrix_is_the_same(form):
-    matrix, classes, is_matrix, unknown = indicator(MATRIX_FORMS[form])
-    np.testing.assert_array_equal(matrix.toarray(), Y)
-    names = list("abc") if form == "DataFrame" else [0, 1, 2]
-    np.testing.assert_array_equal(classes, names)
-    assert unknown is None
-    assert matrix.nnz == Y.sum()
-    assert is_matrix
+    y = MATRIX_FORMS[form]
+    before = (y.indices.copy(), y.data.copy()) if form == "stored zeros" else ()
+    assert_labels(y)
+    for old, new in zip(before, (y.indices, y.data) if before else (), strict=True):
+        assert_array_equal(new, old)
 
 
 @pytest.mark.parametrize(
-    "y",
-    [["b", "a", "b"], [7, -1, 7], (True, False, True), pd.Series(["y", "x", "y"])],
-    ids=["str", "int", "bool", "Series"],
+    "form",
+    [list, tuple, np.asarray, pd.Series, pd.Categorical],
 )
-def test_class_labels_become_one_column_each(y):
-    matrix, classes, is_matrix, _ = indicator(y)
-    np.testing.assert_array_equal(matrix.toarray(), [[0, 1], [1, 0], [0, 1]])
-    np.testing.assert_array_equal(classes, np.unique(y))
-    assert not is_matrix
+@pytest.mark.parametrize("names", [["b", "a", "c"], [7, -1, 3], [True, False, True]], ids=str)
+def test_class_labels_become_one_column_each_in_their_order(form, names):
+    codes = np.arange(30) % 3
+    y = [names[code] for code in codes]
+    classes = sorted(set(names))
+    one_hot = np.array([[label == each for each in classes] for label in y]).astype(int)
+    expected = LDA(ridge=0.1).fit(X, one_hot)
+    found = LDA(ridge=0.1).fit(X, form(y))
+    np.testing.assert_allclose(found.components_, expected.components_, atol=1e-12)
+    assert found.classes_.tolist() == classes
 
 
-UNKNOWN = np.where([[0, 0, 1], [0, 0, 0], [1, 0, 0], [0, 0, 0]], np.nan, Y)
+UNKNOWN = np.where(np.random.default_rng(0).random(Y.shape) < 0.2, np.nan, Y)
 UNKNOWN_FORMS = {
-    "float": UNKNOWN,
     "float32": UNKNOWN.astype(np.float32),
     "list": UNKNOWN.tolist(),
     "None": np.where(np.isnan(UNKNOWN), None, UNKNOWN.astype(object)),
@@ -68,33 +84,60 @@ UNKNOWN_FORMS = {
 @pytest.mark.parametrize("form", UNKNOWN_FORMS)
 def test_missing_values_are_unknown_labels(form):
     y = UNKNOWN_FORMS[form]
-    found = indicator(y, allow_unknown=True)
-    np.testing.assert_array_equal(found.matrix.toarray(), np.nan_to_num(UNKNOWN))
-    np.testing.assert_array_equal(found.unknown.toarray(), np.isnan(UNKNOWN))
-    assert found.matrix.nnz == np.nansum(UNKNOWN)
-    with pytest.raises(ValueError, match=r"unknown labels \(NaN\) in the columns"):
-        indicator(y)
-
-
-def test_filled_labels_are_the_known_mean():
-    weight = np.array([1.0, 2.0, 3.0, 4.0])
-    filled = indicator(UNKNOWN, allow_unknown=True).filled(weight).matrix.toarray()
-    frame = np.ma.masked_invalid(UNKNOWN)
-    expected = np.where(np.isnan(UNKNOWN), np.ma.average(frame, axis=0, weights=weight), UNKNOWN)
-    np.testing.assert_allclose(filled, expected)
+    names = [f"column_{i}" for i in range(3)] if "polars" in form else range(3)
+    assert_labels(y, names, expected=OPLS(ridge=0.1).fit(X, UNKNOWN))
+    with pytest.raises(ValueError, match=r"unknown labels .NaN."):
+        MDDM(label_kernel=np.eye(30)).fit(X, y)
 
 
 @pytest.mark.parametrize(
     "names",
-    [["sea", "sun", "sky"], [10, 20, 30], ["sea", 2, "sky"], [("a", 1), ("a", 2), ("b", 1)]],
+    [["sun", "sea", "sky"], [20, 10, 30], ["sun", 2, "sky"], [("a", 1), ("a", 2), ("b", 1)]],
     ids=["str", "int", "both", "compound"],
 )
 def test_columns_of_a_data_frame_are_the_names_of_labels(names):
-    assert indicator(pd.DataFrame(Y, columns=names)).classes.tolist() == names
+    assert_labels(pd.DataFrame(Y, columns=names), names)
+    if all(isinstance(name, str) for name in names):
+        assert_labels(pl.DataFrame(Y, schema=names), names)
 
 
-def test_columns_of_a_polars_frame_are_the_names_of_labels():
-    assert indicator(pl.DataFrame(Y, schema=["a", "b", "c"])).classes.tolist() == ["a", "b", "c"]
+NAMES = ["sun", "sea", "sky"]
+
+
+@pytest.mark.parametrize(
+    "reducer",
+    [AlignmentScaler(), KernelKaLDA(random_state=0), MultiLabelKaLDA(), LDA()],
+    ids=lambda each: type(each).__name__,
+)
+def test_batches_keep_the_names_and_order_of_columns(reducer):
+    y = pd.DataFrame(Y, columns=NAMES)
+    expected = reducer.fit(X, y).transform(X)
+    reducer.partial_fit(X[:20], y[:20]).partial_fit(X[20:], y[20:])
+    assert_array_equal(reducer.classes_, NAMES)
+    np.testing.assert_allclose(reducer.transform(X), expected, atol=1e-3)
+    reducer.partial_fit(X[:20], Y[:20])  # numbers stand for the same columns
+    with pytest.raises(ValueError, match=r"\['sea', 'sun', 'sky'\]"):
+        reducer.partial_fit(X[20:], y[20:][["sea", "sun", "sky"]])
+
+
+def test_messages_name_labels():
+    y = pd.DataFrame(Y, columns=NAMES)
+    with pytest.warns(UserWarning, match=r"\['snow'\]"):
+        assert LDA().fit(X, y.assign(snow=0)).classes_.tolist() == NAMES
+    with pytest.raises(ValueError, match=r"\['sea'\]"):
+        LDA().fit(X, y[["sea"]])
+    with pytest.raises(ValueError, match=r"2.*'sun'"):
+        LDA().fit(X, y * [2, 1, 1])
+    with pytest.raises(ValueError, match=r"'yes'.*'sun'"):
+        LDA().fit(X[:2], pd.DataFrame({"sea": [0, 1], "sun": ["yes", None]}))
+    many = pd.DataFrame(np.full((2, 12), np.nan), columns=[f"l{i}" for i in range(12)])
+    with pytest.raises(ValueError, match="'l9', and 2 more"):
+        MDDM(label_kernel=np.eye(2)).fit(X[:2], many)
+
+
+def test_the_names_of_a_bundled_set_live_on():
+    X, y = load_dataset("emotions", return_X_y=True, as_frame=True)
+    assert MultiLabelKaLDA().fit(X, y).classes_.tolist() == y.columns.tolist()
 
 
 @pytest.mark.parametrize(
@@ -104,58 +147,31 @@ def test_columns_of_a_polars_frame_are_the_names_of_labels():
         [["sea", "sun"], ["sky", "sea"]],
         [{"sea", "sun"}, {"sea"}],
         pd.Series([["sea"], ["sun", "sea"]]),
-        np.array([frozenset(["sea"]), frozenset()], dtype=object),
+        np.array([frozenset(["sea"]), frozenset(["sun"])], dtype=object),
     ],
     ids=["ragged", "of one length", "sets", "Series", "array"],
 )
 def test_lists_of_names_show_the_line_to_write(y):
     with pytest.raises(ValueError, match="MultiLabelBinarizer: ") as error:
-        indicator(y)
+        LDA().fit(X[: len(y)], y)
     scope = {"MultiLabelBinarizer": MultiLabelBinarizer, "pd": pd, "y": y}
     exec(str(error.value).rpartition("MultiLabelBinarizer: ")[2], scope)
-    found = indicator(scope["y"])
-    named = [set(found.classes[row.indices]) for row in found.matrix]
-    assert named == [set(each) for each in y]
+    named = pd.DataFrame(scope["y"])
+    assert [set(named.columns[row == 1]) for row in named.to_numpy()] == [set(each) for each in y]
 
 
 @pytest.mark.parametrize(
     "y",
-    [
-        np.array([1.0, np.nan, 2.0]),
-        pd.Series(["sea", None, "sun"]),
-        pd.Series([1, None, 2], dtype="Int64"),
-    ],
+    [[1.0, np.nan, 2.0, 1.0], ["sea", None, "sun", "sea"], pd.array([1, None, 2, 1], "Int64")],
     ids=["float", "str", "Int64"],
 )
-def test_rows_without_a_class_show_the_line_to_write(y):
-    with pytest.raises(ValueError, match=r"no class \(NaN\) in 1 row") as error:
-        indicator(y)
-    scope = {"pd": pd, "X": np.zeros((3, 1)), "y": y}
-    exec(str(error.value).rpartition("rows: ")[2], scope)
-    assert indicator(scope["y"]).matrix.shape == (2, 2)
-
-
-def test_errors_name_the_column():
-    with pytest.raises(ValueError, match="contains 2 in the column 'sun'"):
-        indicator(pd.DataFrame({"sea": [0, 1], "sun": [1, 2]}))
-    with pytest.raises(ValueError, match="contains 'yes' in the column 'sun'"):
-        indicator(pd.DataFrame({"sea": [0, 1], "sun": ["yes", None]}))
-    many = pd.DataFrame(np.full((2, 12), np.nan), columns=[f"l{i}" for i in range(12)])
-    with pytest.raises(ValueError, match="'l9', and 2 more"):
-        indicator(many)
-
-
-def test_stored_zeros_are_no_labels():
-    y = sparse.csr_array((np.array([1, 0]), np.array([1, 0]), np.array([0, 2])), shape=(1, 2))
-    assert indicator(y).matrix.nnz == 1
-
-
-def test_the_caller_keeps_its_matrix():
-    # Unsorted and with a stored zero, as a careless conversion would tidy up in place.
-    y = sparse.csr_array((np.array([1, 0]), np.array([1, 0]), np.array([0, 2])), shape=(1, 2))
-    indicator(y)
-    np.testing.assert_array_equal(y.indices, [1, 0])
-    np.testing.assert_array_equal(y.data, [1, 0])
+def test_samples_without_a_class_show_the_line_to_write(y):
+    y = pd.Series(y)
+    with pytest.raises(ValueError, match=r"NaN") as error:
+        LDA().fit(X[:4], y)
+    scope = {"pd": pd, "X": X[:4], "y": y}
+    exec(str(error.value).rpartition(": ")[2], scope)
+    assert LDA().fit(scope["X"], scope["y"]).classes_.tolist() == sorted(y.dropna().unique())
 
 
 @pytest.mark.parametrize(
@@ -164,33 +180,28 @@ def test_the_caller_keeps_its_matrix():
         (None, "requires y to be passed"),
         (2 * Y, "contains 2"),
         (Y - 1, "contains -1"),
+        (Y * 1.5, "contains 1.5"),
         (sparse.csr_array(2 * Y), "contains 2"),
-        (sparse.coo_array(([1, 1], ([0, 0], [0, 0])), shape=(2, 2)), "contains 2"),
-        (np.where(Y, np.nan, 0), "unknown labels .NaN. in the columns .0, 2."),
+        (sparse.coo_array(([1, 1], ([0, 0], [0, 0])), shape=(30, 2)), "contains 2"),
         (Y.astype(str), "contains '"),
-        ([["a", "b"], ["c"]], "different lengths.*MultiLabelBinarizer"),
-        (np.zeros((2, 2, 2)), "3 dimensions"),
-        ([0.1, 0.7, 0.2], "continuous"),
-        ([1.0, np.nan, 2.0], "NaN"),
+        ([["a", "b"], ["c"]] * 15, "MultiLabelBinarizer"),
+        (np.zeros((30, 2, 2)), "3 dimensions"),
+        (np.linspace(0, 1, 30), "continuous"),
+        (np.ones(30), "one class"),
+        (Y[:, :1], "one class"),
+        (0 * Y, "no label"),
+        (Y[:-1], "inconsistent|30.*29|29.*30"),
     ],
     ids=str,
 )
 def test_anything_else_is_refused(y, message):
-    with pytest.raises(ValueError, match=message):
-        indicator(y)
+    for reducer in (LDA(), KernelKaLDA()):
+        with pytest.raises(ValueError, match=message):
+            reducer.fit(X, y)
 
 
-def test_omega_counts_a_row_once_for_each_label():
-    labels, weight = omega_weighted(indicator(Y).matrix, np.array([1.0, 1.0, 3.0, 1.0]))
-    np.testing.assert_array_equal(weight, [2, 0, 3, 1])
-    np.testing.assert_array_equal(
-        labels.toarray(), [[0.5, 0, 0.5], [0, 0, 0], [0, 0, 1], [1, 0, 0]]
-    )
-    np.testing.assert_array_equal(labels.T @ weight, [2, 0, 4])  # n_k
-
-
-def test_regression_counts_every_row_once():
-    matrix = indicator(Y).matrix
-    labels, weight = row_weighted(matrix, np.ones(4))
-    np.testing.assert_array_equal(labels.toarray(), Y)
-    np.testing.assert_array_equal(weight, 1)
+def test_a_label_other_than_0_and_1_is_found_in_any_block():
+    y = np.zeros((2**19 + 60, 2), dtype=np.int8)
+    y[-1, 1] = 2
+    with pytest.raises(ValueError, match="contains 2"):
+        LDA().fit(np.zeros((len(y), 1)), y)

@@ -3,15 +3,12 @@
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.covariance import OAS
 from sklearn.metrics.pairwise import rbf_kernel
 
-from benchmarks.shrinkage import oracle_approximating
-from skml_kalda import scatter_form
-from skml_kalda._core.labels import omega_weighted
-from skml_kalda._core.scatter import PrimalScatter
 from tests.classic import KernelKaLDA, MultiLabelKaLDA
 from tests.conftest import made
+from tests.forms import fitted
+from tests.oracles import centred
 
 SHAPES = pytest.mark.parametrize("shape", [(50, 6), (25, 40)], ids=["tall", "wide"])
 
@@ -56,6 +53,23 @@ def test_automatic_shrinkage_minimises_the_generalised_cross_validation_error(sh
     assert_minimises(a, error, np.logspace(-4, 3, 351))
 
 
+@SHAPES
+@pytest.mark.parametrize("seed", [0, 1, 3])
+def test_that_of_samples_that_count_once_does_so_too(shape, seed):
+    X, Y = made(*shape, seed=seed, unlabelled=0.3)
+    X = 0.3 * X + np.random.default_rng(seed).normal(size=shape)
+    kalda = MultiLabelKaLDA(constraint="none", shrinkage="auto", weights="rows")
+    K, n = centred(X) @ centred(X).T, len(X)
+
+    def error(ratio):
+        ridge = ratio * np.trace(K) / shape[1]
+        left = np.eye(n) - 1 / n - K @ np.linalg.inv(K + ridge * np.eye(n))
+        enough = np.trace(left) >= (n - 1) / 2
+        return np.sum((left @ Y) ** 2) / np.trace(left) ** 2 if enough else np.inf
+
+    assert_minimises(kalda.fit(X, Y).shrinkage_, error, np.logspace(-4, 3, 351))
+
+
 @pytest.mark.parametrize("repeated", [0, 1])
 def test_automatic_shrinkage_does_not_follow_interpolation(repeated):
     """With as many features as rows a repeated row makes the error of no ridge zero."""
@@ -92,9 +106,7 @@ def test_automatic_shrinkage_is_nearly_the_same_without_the_spectrum(shape):
     X = 0.3 * X + np.random.default_rng(0).normal(size=shape)
     X = sparse.csr_array(X * (np.random.default_rng(1).random(shape) < 0.3))
     kalda = MultiLabelKaLDA(shrinkage="auto", constraint="none")
-    a = kalda.fit(X, Y).shrinkage_
-    with scatter_form("implicit"):
-        b = kalda.fit(X, Y).shrinkage_
+    a, b = (fitted(kalda, X, Y, form).shrinkage_ for form in ("primal", "operator"))
     assert 0.01 < a < 0.99
     assert np.log10(b / (1 - b)) == pytest.approx(np.log10(a / (1 - a)), abs=0.05)
 
@@ -104,10 +116,3 @@ def test_weights_that_add_up_to_less_than_the_rank_shrink_all():
     weight = np.full(25, 0.01)
     kalda = MultiLabelKaLDA(shrinkage="auto").fit(X, Y, sample_weight=weight)
     assert kalda.shrinkage_ > 0.99
-
-
-def test_oracle_approximating_shrinkage_is_that_of_scikit_learn():
-    X, Y = made(40, 12, single=True)
-    scatter = PrimalScatter.of(X, *omega_weighted(sparse.csr_array(Y.astype(float)), np.ones(40)))
-    found = oracle_approximating(scatter, scatter.spectrum.values)
-    assert found == pytest.approx(OAS().fit(X).shrinkage_, rel=1e-10)

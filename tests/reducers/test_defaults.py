@@ -48,7 +48,7 @@ def test_defaults_help_where_rows_are_as_few_as_features(name):
 )
 def test_the_published_forms_fail_there_and_warn(published):
     X, Y = tagged_text()
-    with pytest.warns(UserWarning, match=r'fits noise .* 200 rows of 190 features: use \w+="auto"'):
+    with pytest.warns(UserWarning, match=r'200 .*190 .*\w+="auto"'):
         score = macro_f1(published, X, Y)
     assert score < macro_f1(None, X, Y)
 
@@ -87,8 +87,8 @@ def test_lda_in_the_default_scale_is_closed_form_kalda(reducer):
 @pytest.mark.parametrize("name", [*RIDGED, "MultiLabelKaLDA", "MDDM", "MLLS", "MMC", "OCM"])
 def test_a_default_that_would_not_reduce_is_capped(name):
     X, Y = made(60, 3, 6)
-    with pytest.warns(UserWarning, match="2 of 3 are kept"):
-        assert getattr(skml_kalda, name)().fit(X, Y).transform(X).shape[1] <= 2
+    with pytest.warns(UserWarning, match="n_components"):
+        assert getattr(skml_kalda, name)().fit(X, Y).transform(X).shape[1] == 2
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert getattr(skml_kalda, name)(n_components=3).fit(X, Y).transform(X).shape[1] == 3
@@ -98,7 +98,7 @@ def test_three_rows_per_feature_are_enough_without_regularisation():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         LDA(ridge=0).fit(*made(24, 8))
-    with pytest.warns(UserWarning, match="X has 23 rows of 8 features"):
+    with pytest.warns(UserWarning, match=r"23 .*8 "):
         LDA(ridge=0).fit(*made(23, 8))
 
 

@@ -2,16 +2,15 @@
 
 import numpy as np
 import pytest
-from scipy import linalg, sparse
+from scipy import linalg
 from scipy.optimize import minimize
-from sklearn.base import clone
 
-from skml_kalda import MMC, scatter_form
-from skml_kalda.reducers import trace_ratio
-from skml_kalda.reducers._families.scatter_difference import ScatterDifference
+import skml_kalda
+from skml_kalda import MMC
 from tests.classic import LDA, SDPLDA, MultiLabelKaLDA, TraceRatio
 from tests.conftest import made
-from tests.reducers.oracles import assert_same_span, centred, scatters, top
+from tests.forms import fitted
+from tests.oracles import assert_same_span, centred, scatters, shrunk, top
 
 SEEDS = pytest.mark.parametrize("seed", range(3))
 
@@ -45,24 +44,7 @@ def test_at_the_trace_ratio_the_largest_eigenvalues_add_up_to_zero(seed):
     values = linalg.eigvalsh(S_b - tr.ratio_ * S_t)[::-1][:5] / Y.sum()
     np.testing.assert_allclose(tr.eigenvalues_, values, atol=1e-12)
     assert abs(values.sum()) < 1e-12
-    assert tr.n_iter_ < 15
-
-
-def test_the_iterations_of_trace_ratio_are_its_eigenproblems(monkeypatch):
-    X, Y = made()
-    solved = []
-    original = ScatterDifference.top
-    monkeypatch.setattr(
-        ScatterDifference, "top", lambda self, *args: solved.append(args) or original(self, *args)
-    )
-    tr = TraceRatio(n_components=3).fit(X, Y)
-    assert tr.n_iter_ == len(solved) - 1 > 2  # the last one is for the directions
-    tried = [rho for _, rho, _ in solved]
-    assert tried[0] == 0, "Newton's method starts at zero"
-    assert tried == sorted(tried)
-    assert tried[-1] == tr.ratio_
-    monkeypatch.setattr(trace_ratio, "_MAX_ITER", 2)
-    assert TraceRatio(n_components=3).fit(X, Y).n_iter_ == 2
+    assert 2 < tr.n_iter_ < 15
 
 
 def test_trace_ratio_falls_with_every_direction():
@@ -104,7 +86,7 @@ def test_ridge_of_sdp_lda():
     S_b, S_t = scatters(X, Y)
     S_w = S_t - S_b + 1e-4 * np.trace(S_t) / 30 * np.eye(30)
     assert SDPLDA().fit(X, Y).lambda_ == pytest.approx(linalg.eigvalsh(S_b, S_w)[-1], rel=1e-6)
-    with pytest.raises(ValueError, match=r"ridge=0\.0 is too small: use a larger ridge"):
+    with pytest.raises(ValueError, match=r"ridge=0\.0"):
         SDPLDA(ridge=0.0).fit(*made(12, 30, single=True))
 
 
@@ -142,8 +124,8 @@ def test_trace_ratio_of_independent_rows_collapses_classes_canonically():
 @pytest.mark.parametrize("shape", [(40, 6), (6, 40)], ids=["tall", "wide"])
 def test_products_find_fewer_directions_than_the_smaller_side(shape):
     X, Y = made(*shape, K=3)
-    with scatter_form("implicit"), pytest.raises(ValueError, match="at most 5, which is"):
-        MMC(n_components=6).fit(sparse.csr_array(X), Y)
+    with pytest.raises(ValueError, match="n_components=6"):
+        fitted(MMC(n_components=6), X, Y, "operator")
 
 
 def test_sdp_lda_of_classes_of_little_spread():
@@ -153,15 +135,18 @@ def test_sdp_lda_of_classes_of_little_spread():
         np.column_stack([2 * y - 1 + size * np.tile([1, -1], 4), other]) for size in (1e-4, 1e-6)
     )
     assert SDPLDA(ridge=0.0).fit(near, y).lambda_ == pytest.approx(1e8, rel=1e-6)
-    with pytest.raises(ValueError, match="which is zero along some direction"):
+    with pytest.raises(ValueError, match="ridge"):
         SDPLDA(ridge=0.0).fit(point, y)
 
 
 @pytest.mark.parametrize("reducer", [TraceRatio(2, ridge=0.5), SDPLDA(2, ridge=0.5)], ids=str)
 def test_a_ridge_counts_as_much_in_products_alone(reducer):
     X, Y = made(40, 8)
-    expected = clone(reducer).fit(X, Y)
-    with scatter_form("implicit"):
-        found = clone(reducer).fit(sparse.csr_array(X), Y)
+    expected, found = (fitted(reducer, X, Y, form) for form in ("primal", "operator"))
     np.testing.assert_allclose(found.components_, expected.components_, atol=1e-7)
     np.testing.assert_allclose(found.eigenvalues_, expected.eigenvalues_, atol=1e-8)
+    S_b, S_t = scatters(X, Y)
+    G = found.components_.T
+    if isinstance(reducer, skml_kalda.TraceRatio):
+        ridged = shrunk(S_t, 0.5)
+        assert found.ratio_ == pytest.approx(np.trace(G.T @ S_b @ G) / np.trace(G.T @ ridged @ G))

@@ -1,111 +1,179 @@
-"""Theorems 1 and 2 of the paper, with kernels written out."""
+"""Theorems 1 and 2 of the paper, and centred alignment, with kernels written out."""
 
 import numpy as np
 import pytest
+from scipy.spatial.distance import pdist
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.linear_model import Ridge
 
-from skml_kalda._core.labels import indicator, omega_weighted
-from skml_kalda._core.scatter import PrimalScatter
-from tests.classic import MultiLabelKaLDA
+from skml_kalda import KernelKaLDA
+from tests.classic import OPLS, MultiLabelKaLDA
 from tests.conftest import made, standardized
+from tests.forms import FORMS, fitted
+from tests.oracles import assert_same_span, copies, covariances, pymanopt_maximum, shrunk
+
+PARAMS = [
+    {},
+    {"constraint": "none"},
+    {"n_components": 2, "shrinkage": 0.3},
+    {"constraint": "none", "shrinkage": "auto"},
+]
+WEIGHTS = pytest.mark.parametrize("weights", ["labels", "rows"])
 
 
-def kernel_alignment(K1, K2):
+def kernels(Z, Y, weights="labels", weight=None):
+    """K₁ of the projected samples and K₂ of their labels, weighted and centred as the method is."""
+    weight = np.ones(len(Y)) if weight is None else weight
+    if weights == "rows":
+        H = np.eye(len(Y)) - np.outer(np.ones(len(Y)), weight / weight.sum())
+        labels, root = H @ Y, np.sqrt(weight)
+    else:
+        rho = Y.sum(axis=1)
+        root = np.sqrt(weight * rho)
+        H = np.eye(len(Y)) - np.outer(np.ones(len(Y)), weight * rho / (weight @ rho))
+        labels = Y / np.sqrt(weight @ Y) / np.maximum(rho, 1)[:, None]
+    Z, labels = root[:, None] * (H @ Z), root[:, None] * labels
+    return Z @ Z.T, labels @ labels.T
+
+
+def alignment(K1, K2):
     return np.sum(K1 * K2) / np.sqrt(np.sum(K1 * K1) * np.sum(K2 * K2))
 
 
-def data_kernel(X, rho):
-    X = (X - rho @ X / rho.sum()) * np.sqrt(rho)[:, None]
-    return X @ X.T
-
-
-def label_kernel(Y):
-    rho = np.maximum(Y.sum(axis=1), 1)
-    normalized = Y / np.sqrt(Y.sum(axis=0)) / np.sqrt(rho)[:, None]
-    return normalized @ normalized.T
-
-
-def scatter_alignment(X, Y):
-    """c · Tr S_b / √Tr S_t², with c from the label kernel."""
-    scatter = PrimalScatter.of(X, *omega_weighted(indicator(Y).matrix, np.ones(len(Y))))
-    c = 1 / np.sqrt(np.sum(label_kernel(Y) ** 2))
-    return c * np.sum(scatter.between**2) / np.sqrt(np.sum(scatter.total**2))
-
-
-def check_theorem(X, Y, **params):
-    rho = Y.sum(axis=1).astype(float)
-    K2 = label_kernel(Y)
-    without = kernel_alignment(data_kernel(X, rho), K2)
-    assert scatter_alignment(X, Y) == pytest.approx(without, rel=1e-10)
-    kalda = MultiLabelKaLDA(**params).fit(X, Y)
-    with_G = kernel_alignment(data_kernel(kalda.transform(X), rho), K2)
-    assert kalda.alignment_ == pytest.approx(with_G, rel=1e-8)
-    assert kalda.alignment_ > without  # fewer, better features
-
-
-SINGLE = [made(single=True, seed=s) for s in range(3)]
-MULTI = [made(seed=s, unlabelled=0.2) for s in range(3)]
-PARAMS = [{}, {"constraint": "none"}, {"n_components": 2}, {"shrinkage": 0.3}]
+def assert_alignment(reducer, X, Y, weights="labels", **given):
+    found = alignment(*kernels(reducer.transform(X), Y, weights, **given))
+    assert reducer.alignment_ == pytest.approx(found, rel=1e-7)
+    # Fewer, better features.
+    if reducer.n_components is None and not given:
+        assert reducer.alignment_ > alignment(*kernels(X, Y, weights))
+    shares = [
+        np.sum(np.multiply(*kernels(z[:, None], Y, weights, **given)))
+        for z in reducer.transform(X).T
+    ]
+    ratio = reducer.explained_alignment_ratio_
+    np.testing.assert_allclose(ratio, np.divide(shares, sum(shares)), rtol=1e-7, atol=1e-11)
+    assert ratio.sum() == pytest.approx(1, rel=1e-14)
 
 
 @pytest.mark.parametrize("params", PARAMS, ids=str)
-@pytest.mark.parametrize("data", SINGLE, ids=range(3))
-def test_theorem_1_alignment_of_single_label_data(data, params):
-    X, Y = data
-    n_k = Y.sum(axis=0)
-    np.testing.assert_allclose(label_kernel(Y), Y / n_k @ Y.T)  # the paper's YYᵀ
-    check_theorem(X, Y, **params)
+@pytest.mark.parametrize("seed", range(2))
+def test_single_label_kalda_is_theorem_1(seed, params):
+    X, Y = made(single=True, seed=seed)
+    np.testing.assert_allclose(kernels(X, Y)[1], Y / Y.sum(axis=0) @ Y.T)  # the paper's YYᵀ
+    kalda = MultiLabelKaLDA(**params).fit(X, Y.argmax(axis=1))
+    assert_alignment(kalda, X, Y)
+    # Theorem 2 contains Theorem 1: class labels and their indicators give the same.
+    again = MultiLabelKaLDA(**params).fit(X, Y).components_
+    np.testing.assert_array_equal(again, kalda.components_)
 
 
+@WEIGHTS
+@pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("params", PARAMS, ids=str)
-@pytest.mark.parametrize("data", MULTI, ids=range(3))
-def test_theorem_2_alignment_of_multi_label_data(data, params):
-    check_theorem(*data, **params)
+@pytest.mark.parametrize("shape", [(60, 8), (30, 50)], ids=["tall", "wide"])
+def test_multi_label_kalda_is_theorem_2(shape, params, form, weights):
+    X, Y = made(*shape, unlabelled=0.2)
+    kalda = MultiLabelKaLDA(weights=weights, **params).set_params(tol=1e-10)
+    assert_alignment(fitted(kalda, X, Y, form), X, Y, weights)
 
 
-def test_theorem_2_on_the_bundled_sets(bundled):
+@WEIGHTS
+def test_theorem_2_for_weighted_samples(weights):
+    X, Y = made(unlabelled=0.3)
+    weight = np.random.default_rng(0).uniform(0.5, 2, 60)
+    kalda = MultiLabelKaLDA(constraint="none", shrinkage=0.2, weights=weights)
+    assert_alignment(kalda.fit(X, Y, sample_weight=weight), X, Y, weights, weight=weight)
+
+
+@WEIGHTS
+@pytest.mark.parametrize("constraint", ["none", "orthonormal"])
+def test_theorem_2_of_a_kernel(constraint, weights):
+    X, Y = made(60, 5, unlabelled=0.1)
+    kalda = KernelKaLDA(gamma=0.1, shrinkage=0.2, constraint=constraint, weights=weights).fit(X, Y)
+    assert_alignment(kalda, X, Y, weights)
+    weights = Y.sum(axis=1) if weights == "labels" else np.ones(60)
+    np.testing.assert_allclose(weights @ kalda.transform(X), 0, atol=1e-9)
+
+
+def test_the_theorems_on_the_bundled_sets(bundled):
     X, Y = bundled
-    rows = np.random.default_rng(0).permutation(len(X))[:500]
-    check_theorem(X[rows], np.asarray(Y)[rows])
+    rows = np.random.default_rng(0).permutation(len(X))[:300]
+    X, Y = X[rows], np.asarray(Y)[rows]
+    Y = Y[:, Y.any(axis=0)]
+    assert_alignment(MultiLabelKaLDA(shrinkage=0.1).fit(X, Y), X, Y)
+    first = np.eye(Y.shape[1], dtype=int)[Y.argmax(axis=1)]
+    first = first[:, first.any(axis=0)]
+    assert_alignment(MultiLabelKaLDA(shrinkage=0.1).fit(X, first), X, first)
 
 
-@pytest.mark.parametrize("name", ["emotions", "yeast", "scene"])
-def test_theorem_1_on_the_bundled_sets(name):
-    X, Y = standardized(name)
-    Y = np.asarray(Y)
-    rows = np.flatnonzero(Y.any(axis=1))[:500]
-    first = Y[rows].argmax(axis=1)
-    classes, codes = np.unique(first, return_inverse=True)
-    check_theorem(X[rows], np.eye(len(classes), dtype=int)[codes])
-
-
-@pytest.mark.parametrize("data", SINGLE, ids=range(3))
-@pytest.mark.parametrize("constraint", ["orthonormal", "none"])
-def test_single_label_kalda_is_the_multi_label_one(data, constraint):
-    """Theorem 2 contains Theorem 1: class labels and their indicators give the same."""
-    X, Y = data
-    kalda = MultiLabelKaLDA(constraint=constraint)
-    labels = kalda.fit(X, Y.argmax(axis=1)).components_
-    np.testing.assert_array_equal(kalda.fit(X, Y).components_, labels)
-
-
-@pytest.mark.parametrize("data", SINGLE, ids=range(3))
-def test_single_label_scatters_are_those_of_lda(data):
-    X, Y = data
-    scatter = PrimalScatter.of(X, *omega_weighted(indicator(Y).matrix, np.ones(len(Y))))
-    lda = LinearDiscriminantAnalysis(solver="eigen", store_covariance=True).fit(X, Y.argmax(axis=1))
-    within = scatter.total - scatter.between @ scatter.between.T
-    np.testing.assert_allclose(within / len(X), lda.covariance_, atol=1e-12)
-    np.testing.assert_allclose(scatter.mean, X.mean(axis=0), atol=1e-12)
+def test_shares_of_the_closed_form_are_squared_eigenvalues():
+    X, Y = made()
+    kalda = MultiLabelKaLDA(constraint="none").fit(X, Y)
+    squares = kalda.eigenvalues_**2
+    np.testing.assert_allclose(kalda.explained_alignment_ratio_, squares / squares.sum())
+    halves = MultiLabelKaLDA(constraint="none").partial_fit(X[:30], Y[:30])
+    halves.partial_fit(X[30:], Y[30:])
+    np.testing.assert_allclose(halves.explained_alignment_ratio_, squares / squares.sum())
 
 
 def test_multi_label_scatters_are_those_of_lda_on_copies():
-    """Every row repeated once for each of its labels, as single-label data."""
+    """Every sample repeated once for each of its labels, as single-label data."""
     X, Y = made(unlabelled=0.2)
-    rows, labels = np.nonzero(Y)
     kalda = MultiLabelKaLDA(constraint="none").fit(X, Y)
-    copies = LinearDiscriminantAnalysis(solver="eigen").fit(X[rows], labels)
-    ours, theirs = kalda.components_.T, copies.scalings_[:, : len(kalda.components_)]
-    cosines = np.linalg.svd(np.linalg.qr(ours)[0].T @ np.linalg.qr(theirs)[0], compute_uv=False)
-    np.testing.assert_allclose(cosines, 1, atol=1e-10)
-    np.testing.assert_allclose(kalda.mean_, X[rows].mean(axis=0), atol=1e-12)
+    peer = LinearDiscriminantAnalysis(solver="eigen").fit(*copies(X, Y))
+    assert_same_span(kalda.components_.T, peer.scalings_[:, :3])
+    np.testing.assert_allclose(kalda.mean_, copies(X, Y)[0].mean(axis=0), atol=1e-12)
+
+
+# --- samples that count once: centred kernel alignment
+
+
+@pytest.mark.parametrize("shape", [(60, 8), (30, 50)], ids=["tall", "wide"])
+@pytest.mark.parametrize("a", [0.0, 0.2, 0.7])
+def test_the_closed_form_is_opls_in_the_scale_of_the_alignment(shape, a):
+    X, Y = made(*shape, unlabelled=0.2)
+    kalda = MultiLabelKaLDA(constraint="none", shrinkage=a, weights="rows").fit_transform(X, Y)
+    opls = OPLS(ridge=a / (1 - a), normalize="sqrt_eig").fit_transform(X, Y)
+    np.testing.assert_allclose((1 - a) * pdist(kalda), pdist(opls), atol=1e-10)
+
+
+def test_the_closed_form_has_the_distances_of_the_scores_of_ridge_regression():
+    X, Y = made(unlabelled=0.2)
+    ridge = 0.25 * np.sum((X - X.mean(axis=0)) ** 2) / 8
+    scores = Ridge(ridge).fit(X, Y).predict(X)
+    kalda = MultiLabelKaLDA(4, constraint="none", shrinkage=0.2, weights="rows").fit(X, Y)
+    np.testing.assert_allclose(0.8 * pdist(kalda.transform(X)), pdist(scores), atol=1e-10)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_the_orthonormal_optimum_is_that_of_pymanopt(form):
+    X, Y = made(200, 10, unlabelled=0.3)
+    S, C, _ = covariances(X, Y)
+    S_b, S_t = C @ C.T / 200, 0.9 * shrunk(S, 1 / 9)
+    start = np.linalg.qr(np.linalg.eigh(np.linalg.solve(S_t, S_b + S_b.T))[1][:, -4:])[0]
+    kalda = fitted(MultiLabelKaLDA(shrinkage=0.1, tol=1e-9, weights="rows"), X, Y, form)
+    assert kalda.objective_ == pytest.approx(pymanopt_maximum(S_b, S_t, start), rel=1e-8)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_eigenvalues_above_one_leave_the_rank_as_it_is(form):
+    """Sixty copies of three labels: three directions, and rounding of large numbers."""
+    X, Y = made(unlabelled=0.2, K=3)
+    kalda = MultiLabelKaLDA(3, constraint="none", shrinkage=0.1, weights="rows", tol=1e-9)
+    many, few = (fitted(kalda, X, labels, form) for labels in (np.tile(Y, 60), Y))
+    assert many.eigenvalues_[0] > 1
+    np.testing.assert_allclose(many.eigenvalues_, 60 * few.eigenvalues_, rtol=1e-8)
+    assert many.alignment_ == pytest.approx(few.alignment_, rel=1e-8)
+    with pytest.raises(ValueError, match="n_components=4"):
+        fitted(kalda.set_params(n_components=4), X, np.tile(Y, 60), form)
+
+
+def test_with_one_label_per_sample_both_weights_find_the_same_span():
+    """Labels of one sample add up to one: scaled or not, they span the same regression."""
+    X, Y = standardized("emotions")
+    y = np.asarray(Y).argmax(axis=1)
+    ours, paper = (
+        MultiLabelKaLDA(constraint="none", weights=weights).fit(X, y).components_.T
+        for weights in ("rows", "labels")
+    )
+    assert_same_span(ours, paper)

@@ -1,0 +1,196 @@
+"""Bad calls, each refused with one error that names the argument and its value."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+
+from skml_kalda import (
+    LDA,
+    MDDM,
+    MLLS,
+    MLSI,
+    MMC,
+    OCM,
+    AlignmentScaler,
+    KernelKaLDA,
+    LandmarkFeatures,
+    MultiLabelKaLDA,
+)
+from tests.conftest import made
+from tests.reducers.cases import REDUCERS
+
+X, Y = made()
+OTHERS = {
+    "AlignmentScaler": AlignmentScaler(),
+    "KernelKaLDA": KernelKaLDA(),
+    "KernelKaLDA-laplacian": KernelKaLDA(kernel="laplacian"),
+    "LandmarkFeatures": LandmarkFeatures(n_landmarks=5, random_state=0),
+    "kaLDA": MultiLabelKaLDA(),
+}
+EVERY = REDUCERS | OTHERS
+STORES = pytest.mark.parametrize("store", [np.asarray, sparse.csr_array])
+
+
+@pytest.fixture(autouse=True)
+def _no_bare_warning():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        yield
+
+
+def with_value(value):
+    bad = X.copy()
+    bad[53, 2] = value
+    return bad
+
+
+PARAMETERS = {
+    MultiLabelKaLDA: [
+        *({"n_components": value} for value in (0, 9, 1.5)),
+        *({"shrinkage": value} for value in (-0.1, 2, "much")),
+        *({"constraint": "some"}, {"solver": "magic"}, {"tau": 0}, {"tol": -1}, {"max_iter": 0}),
+        *({"n_init": 0}, {"weights": "classes"}),
+    ],
+    KernelKaLDA: [
+        *({"n_landmarks": value} for value in (0, 61)),
+        *({"kernel": "magic"}, {"gamma": -1.0}, {"n_components": 1000}, {"landmarks": "all"}),
+    ],
+    LandmarkFeatures: [*({"n_landmarks": value} for value in (0, 61)), {"landmarks": "all"}],
+    LDA: [{"ridge": -1.0}, {"ridge": "much"}, {"normalize": "no"}, {"tol": -1.0}],
+    MDDM: [{"mu": 2.0}, {"projection": "q"}],
+    MLLS: [{"alpha": -1.0}, {"beta": -1.0}],
+    MLSI: [{"beta": 2.0}, {"form": "no"}, {"form": "inverse", "beta": 1.0}],
+    MMC: [{"n_components": 9}],
+    AlignmentScaler: [{"power": -1.0}],
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "params"),
+    [(kind, params) for kind, all_params in PARAMETERS.items() for params in all_params],
+)
+def test_a_bad_parameter_is_named_with_its_value(kind, params):
+    name, value = list(params.items())[-1]
+    shown = "<" if params == {"form": "inverse", "beta": 1.0} else str(value)
+    with pytest.raises(ValueError, match=name) as error:
+        kind(**params).fit(X, Y)
+    assert shown in str(error.value)
+
+
+@STORES
+@pytest.mark.parametrize("value", ["NaN", "infinity"])
+@pytest.mark.parametrize("name", EVERY)
+def test_numbers_that_are_none_are_refused(name, value, store):
+    fitted = clone(EVERY[name]).fit(X, Y)
+    bad = store(with_value(float(value)))
+    for call in (lambda: clone(EVERY[name]).fit(bad, Y), lambda: fitted.transform(bad)):
+        with pytest.raises(ValueError, match=f"Input X contains {value}"):
+            call()
+
+
+@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("value", [0.0, 0.1, 1e5 / 3])  # the mean of tenths is not a tenth
+def test_data_without_variance_are_refused(name, value):
+    if name == "AlignmentScaler":  # nothing varies, and nothing is scaled
+        np.testing.assert_array_equal(EVERY[name].fit(np.full((60, 3), value), Y).scale_, 1)
+        return
+    linear = {"kernel": "linear"} if name == "LandmarkFeatures" else {}  # else all ones
+    with pytest.raises(ValueError, match=r"direction|feature"):
+        clone(EVERY[name]).set_params(**linear).fit(np.full((60, 3), value), Y)
+
+
+BAD_WEIGHTS = {
+    "negative": -np.ones(60),
+    "zero": np.zeros(60),
+    "few": np.ones(6),
+    "NaN": np.full(60, np.nan),
+    "tiny": np.full(60, 1e-300),
+    "huge": np.full(60, 1e300),
+}
+
+
+@pytest.mark.parametrize("kind", BAD_WEIGHTS)
+@pytest.mark.parametrize("name", ["LDA", "OPLS", "AlignmentScaler", "KernelKaLDA", "kaLDA"])
+def test_weights_that_are_none_are_refused(name, kind):
+    with pytest.raises(ValueError, match=r"sample_weight|weights"):
+        clone(EVERY[name]).fit(X, Y, sample_weight=BAD_WEIGHTS[kind])
+
+
+@STORES
+@pytest.mark.parametrize(("factor", "what"), [(1e-160, "small"), (1e160, "large")])
+@pytest.mark.parametrize("name", REDUCERS)
+def test_values_that_cannot_be_squared_are_refused_by_column(name, factor, what, store):
+    bad = X.copy()
+    bad[:, 2] *= factor
+    for method in ("fit", "partial_fit"):
+        if hasattr(REDUCERS[name], method):
+            with pytest.raises(ValueError, match=f"olumn 2 .*too {what}.* to be squared"):
+                getattr(clone(REDUCERS[name]), method)(store(bad), Y).transform(bad)
+
+
+@STORES
+@pytest.mark.parametrize("name", OTHERS)
+def test_values_too_large_for_distances_are_refused_by_column(name, store):
+    bad = X.copy()
+    bad[:, 2] *= 1e200
+    with pytest.raises(ValueError, match=r"olumn 2 .*too large.* to be squared"):
+        clone(OTHERS[name]).fit(store(bad), Y)
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_samples_that_add_up_to_no_float_are_refused_without_a_warning(name):
+    signs = np.where(np.arange(480).reshape(60, 8) < 240, 1, -1)  # infinity minus infinity
+    with pytest.raises(ValueError, match=r"olumn 0 .*too large.* to be squared"):
+        clone(EVERY[name]).fit(signs * 1e307 * (1 + X**2 / 1e4), Y)
+
+
+def test_the_error_names_the_column_of_a_data_frame():
+    frame = pd.DataFrame(X[:, :3] * [1, 1e170, 1], columns=["length", "mass", "time"])
+    for reducer in (LDA(), KernelKaLDA(), LandmarkFeatures()):
+        with pytest.raises(ValueError, match=r"olumn 1 .*'mass'"):
+            reducer.fit(frame, Y)
+
+
+@pytest.mark.parametrize("constraint", ["none", "orthonormal"])
+def test_a_kernel_refuses_labels_that_never_vary_and_values_beyond_floats(constraint):
+    with pytest.raises(ValueError, match="direction"):
+        KernelKaLDA(constraint=constraint).fit(X, np.ones_like(Y))
+    with pytest.raises(ValueError, match="kernel"):
+        KernelKaLDA(kernel="poly", constraint=constraint).fit(X * 1e60, Y)
+
+
+def test_other_calls_are_refused_with_the_number_found():
+    frame = pd.DataFrame(X).add_prefix("x")
+    for message, call in {
+        "1 sample": lambda: LDA().fit(X[:1], Y[:1]),
+        "feature names": lambda: LDA().fit(frame, Y).transform(frame.add_prefix("x")),
+        "X has 5 features, but LDA is expecting 8": lambda: LDA().fit(X, Y).transform(X[:, :5]),
+        r"\b3\b.*\b8\b": lambda: AlignmentScaler().fit(X, Y).inverse_transform(X[:, :3]),
+        r"\(60, 8\).*square": lambda: KernelKaLDA(kernel="precomputed").fit(X, Y),
+        r"X.*\(60, 8\).*square": lambda: LandmarkFeatures(kernel="precomputed").fit(X),
+    }.items():  # fmt: skip
+        with pytest.raises(ValueError, match=message):
+            call()
+
+
+def test_equal_class_means_leave_nothing_to_align_at_any_size():
+    for unit in (1e-50, 1.0, 1e50):
+        for offset in (0.0, 1 / 3, 1e4):
+            rows = (np.vstack([X, X[::-1]]) + offset) * unit
+            with pytest.raises(ValueError, match="direction"):
+                MultiLabelKaLDA(constraint="none").fit(rows, np.repeat([0, 1], 60))
+    small = MultiLabelKaLDA(constraint="none", shrinkage=0.1)
+    small.fit(np.vstack([X, X + 1e-8]), np.repeat([0, 1], 60))  # a small correlation is one
+    assert 0 < small.eigenvalues_[0] < 1e-14
+
+
+def test_weights_of_all_sizes_that_data_have_are_taken():
+    weight = np.random.default_rng(0).integers(1, 4, 60).astype(float)
+    for reducer in (AlignmentScaler(power=0.0), OCM(), MLSI(), MultiLabelKaLDA(shrinkage=0.1)):
+        a, b = (clone(reducer).fit(X, Y, sample_weight=weight * 10.0**k).transform(X)
+                for k in (50, 100))  # fmt: skip
+        np.testing.assert_allclose(a, b, rtol=1e-6, atol=1e-6 * np.abs(a).max())
