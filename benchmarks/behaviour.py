@@ -20,7 +20,7 @@ from sklearn.datasets import make_multilabel_classification
 from sklearn.preprocessing import StandardScaler
 
 import skml_kalda as sk
-from skml_kalda._core.scatter import FORCED_FORM
+from skml_kalda._core.scatter import forced_form
 from skml_kalda.datasets import load_dataset
 
 # The settings are spelled out, so that a change of defaults does not show. Where a setting is newer
@@ -89,14 +89,12 @@ def behaviour():
             _set_as_before(estimator)
             if form == "operator" and name in NOT_BY_PRODUCTS:
                 continue
-            token = FORCED_FORM.set(form)
-            try:
-                fitted = clone(estimator).fit(X, Y)
-            except ValueError as error:
-                print(f"{data}, {name}: {error}", file=sys.stderr)
-                continue
-            finally:
-                FORCED_FORM.reset(token)
+            with forced_form(form):
+                try:
+                    fitted = clone(estimator).fit(X, Y)
+                except ValueError as error:
+                    print(f"{data}, {name}: {error}", file=sys.stderr)
+                    continue
             yield from _arrays(f"{data}, {name}", fitted, X)
             if data in ("emotions", "wide") and hasattr(estimator, "partial_fit"):
                 streamed = clone(estimator)

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # what type checkers see; a test compares it with the table below
     from skml_kalda import framework as framework
-    from skml_kalda.classifiers.neighbors import BinaryRelevanceKNN as BinaryRelevanceKNN
     from skml_kalda.classifiers.kalda import KaLDAClassifier as KaLDAClassifier
+    from skml_kalda.classifiers.neighbors import BinaryRelevanceKNN as BinaryRelevanceKNN
     from skml_kalda.classifiers.neighbors import MLkNN as MLkNN
     from skml_kalda.reducers.cca import CCA as CCA
     from skml_kalda.reducers.checks import check_reducer as check_reducer

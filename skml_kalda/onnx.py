@@ -18,15 +18,14 @@ from sklearn.utils.validation import check_is_fitted
 
 import skml_kalda
 from skml_kalda._core.arrays import Array
-from skml_kalda._core.messages import required
 from skml_kalda._core.kernels import LandmarkKernel
+from skml_kalda._core.messages import required
 from skml_kalda.classifiers._choice import LinearMap
 from skml_kalda.classifiers._predictions import LabelPredictor
 from skml_kalda.classifiers.kalda import KaLDAClassifier
 from skml_kalda.classifiers.neighbors import MLkNN, NeighborClassifier
 from skml_kalda.reducers.base import BaseReducer
-from skml_kalda.reducers.kalda.kernel import KernelKaLDA
-from skml_kalda.reducers.kalda.kernel import KernelTransformer
+from skml_kalda.reducers.kalda.kernel import KernelKaLDA, KernelTransformer
 from skml_kalda.reducers.kalda.scaler import AlignmentScaler
 
 __all__ = ["register"]
@@ -179,7 +178,7 @@ def _kernel(transformer: Any, X: Node, op: Operators) -> list[Node]:
     else:
         A, b = transformer.normalization_, np.zeros(1)
     op64 = op.double()
-    sums = _kernel_sums(transformer._features.kernel, A, op64.cast(X, np.float64), op64)
+    sums = _kernel_sums(transformer._landmark_kernel(), A, op64.cast(X, np.float64), op64)
     return [op.cast(op64("Sub", sums, b), op.dtype)]
 
 

@@ -4,27 +4,15 @@ A fit chooses how it keeps the scatter: as p × p sums ("primal"), as n × n inn
 samples ("dual"), or only as products with sparse X ("operator"). Results must not depend on it.
 """
 
-from contextlib import contextmanager
-
 import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 
-from skml_kalda._core.scatter import FORCED_FORM
+from skml_kalda._core.scatter import forced_form as form
 from skml_kalda.reducers.kalda.newton import NewtonSystem
 from skml_kalda.reducers.kalda.objective import Alignment
 
 FORMS = ("primal", "dual", "operator")
-
-
-@contextmanager
-def form(name):
-    """Force the form of the scatter within a with statement; "operator" needs sparse X."""
-    token = FORCED_FORM.set(name)
-    try:
-        yield
-    finally:
-        FORCED_FORM.reset(token)
 
 
 def fitted(reducer, X, Y, name=None, **fit_params):

@@ -20,7 +20,7 @@ from sklearn.linear_model import Ridge
 
 from benchmarks.common import fastest, keep_parts, memory_added, stored
 from skml_kalda import MLDA, MLSI, OPLS, RLDA, MultiLabelKaLDA
-from skml_kalda._core.scatter import cheapest_form
+from skml_kalda._core.scatter import cheapest_form, forced_form
 from skml_kalda.datasets import load_dataset
 
 SIZES = {
@@ -81,7 +81,7 @@ def ridge_regression(X, Y, shrinkage):
 
 def fitted(reducer, X, Y, form):
     """Fit with a form of the scatter."""
-    with scatter_form(form):
+    with forced_form(form):
         return reducer.fit(X, Y)
 
 
@@ -92,7 +92,7 @@ def angle(reducer, X, Y, form):
     return float(linalg.subspace_angles(found.T, exact.T).max())
 
 
-def compared(name, X, Y, shrinkage, form="auto"):
+def compared(name, X, Y, shrinkage, form=None):
     """Yield one row for each method at one size and shrinkage."""
     (n, p), K, methods = X.shape, Y.shape[1], reducers(shrinkage)
     tasks = {
@@ -109,7 +109,7 @@ def compared(name, X, Y, shrinkage, form="auto"):
         yield {
             "method": each,
             "data": f"{name}, {n} x {p} sparse, {X.nnz} stored, K = {K}",
-            "form": cheapest_form(n, p, K, X.nnz) if form == "auto" else f"{form}, by force",
+            "form": cheapest_form(n, p, K, X.nnz) if form is None else f"{form}, by force",
             "shrinkage": shrinkage,
             "time / TruncatedSVD": seconds[each] / seconds["TruncatedSVD"],
             "time / Ridge": seconds[each] / seconds["Ridge"],
@@ -133,8 +133,8 @@ def of_bibtex(form, shrinkage):
 if __name__ == "__main__":
     data = {name: partial(of_text, size) for name, size in SIZES.items()}
     data |= {
-        "bibtex": partial(of_bibtex, "auto"),
-        "bibtex-implicit": partial(of_bibtex, "implicit"),
+        "bibtex": partial(of_bibtex, None),
+        "bibtex-operator": partial(of_bibtex, "operator"),
     }
     keep_parts(
         "scale-wide",

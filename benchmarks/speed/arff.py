@@ -22,7 +22,15 @@ import arff as liac
 import numpy as np
 from scipy.sparse import csr_matrix, issparse
 
-from benchmarks.common import RESULTS, fastest, keep, format_names, markdown_table, memory_added, stored
+from benchmarks.common import (
+    RESULTS,
+    fastest,
+    format_names,
+    keep,
+    markdown_table,
+    memory_added,
+    stored,
+)
 from skml_kalda.datasets import load_arff
 from skml_kalda.datasets.manifest import BUNDLED
 

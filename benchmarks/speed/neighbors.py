@@ -19,7 +19,7 @@ from skmultilearn.adapt import MLkNN as FrameworkMLkNN
 from skmultilearn.problem_transform import BinaryRelevance
 from threadpoolctl import threadpool_limits
 
-from benchmarks.common import RESULTS, keep, format_names, markdown_table
+from benchmarks.common import RESULTS, format_names, keep, markdown_table
 from skml_kalda import BinaryRelevanceKNN, MLkNN
 
 MLKNN = "MLkNN vs. scikit-multilearn-ng's"

@@ -19,8 +19,8 @@ from scipy.special import expit, log_softmax, logit
 from sklearn.utils.extmath import safe_sparse_dot
 
 from skml_kalda._core.arrays import Array
-from skml_kalda._core.scatter import MomentScatter
 from skml_kalda._core.eigenproblem import positive_eigenpairs
+from skml_kalda._core.scatter import PrimalScatter
 
 # How much the sigmoid of all labels counts in that of a single label: about as this many samples.
 _COMMON_STRENGTH = 3.0
@@ -48,7 +48,7 @@ class RidgePath:
     """UᵀC, shape (r, K)."""
 
     @classmethod
-    def of(cls, scatter: MomentScatter) -> RidgePath:
+    def of(cls, scatter: PrimalScatter) -> RidgePath:
         """Decompose the scatter of samples that count once each, with labels b_i = y_i."""
         # With a ridge, rounding errors in the smallest eigenvalues make no difference.
         values, basis = positive_eigenpairs(scatter.total, eigh=np.linalg.eigh)

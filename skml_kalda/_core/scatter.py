@@ -11,7 +11,8 @@ or of n × n (`DualScatter`). `skml_kalda._core.operator` knows it through produ
 from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
@@ -58,8 +59,7 @@ _SMALL = 2_000
 # An iterative solve costs, per stored entry and label, as much as this many operations on a
 # square array.
 _ITERATIVE = 4_000
-# For tests: the form that `fit` takes instead of the cheapest.
-FORCED_FORM: ContextVar[Form | None] = ContextVar("FORCED_FORM", default=None)
+_forced_form: ContextVar[Form | None] = ContextVar("forced_form", default=None)
 
 
 def scatter_of(X: Any, labels: Any, weight: Array, *, needs_spectrum: bool = False) -> Scatter:
@@ -78,7 +78,7 @@ def scatter_of(X: Any, labels: Any, weight: Array, *, needs_spectrum: bool = Fal
     """
     remote = hasattr(X, "blocks")
     nnz = X.nnz if remote or sparse.issparse(X) else None
-    form = FORCED_FORM.get() or cheapest_form(X.shape[0], X.shape[1], labels.shape[1], nnz)
+    form = _forced_form.get() or cheapest_form(X.shape[0], X.shape[1], labels.shape[1], nnz)
     if form == "operator" and needs_spectrum:
         form = "dual" if X.shape[0] < X.shape[1] else "primal"
     if form == "operator":
@@ -106,9 +106,19 @@ def cheapest_form(n: int, p: int, n_labels: int, nnz: int | None) -> Form:
 
 def adds_up(n_features: int, n_labels: int = 1) -> bool:
     """Whether the p × p form is the cheapest for blocks of samples, whatever these are."""
-    if form := FORCED_FORM.get():
+    if form := _forced_form.get():
         return form != "operator"
     return n_features <= _SMALL and n_labels <= _LABELS
+
+
+@contextmanager
+def forced_form(form: Form | None) -> Iterator[None]:
+    """Take this form instead of the cheapest within a with statement, to compare the forms."""
+    token = _forced_form.set(form)
+    try:
+        yield
+    finally:
+        _forced_form.reset(token)
 
 
 class Spectrum(NamedTuple):

@@ -17,8 +17,12 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 
 from skml_kalda._core.arrays import Array, batches
-from skml_kalda._core.kernels import choose_landmarks
-from skml_kalda._core.kernels import LandmarkKernel, inverse_median_distance, whitening
+from skml_kalda._core.kernels import (
+    LandmarkKernel,
+    choose_landmarks,
+    inverse_median_distance,
+    whitening,
+)
 from skml_kalda._core.leave_one_out import LeaveOneOut, RidgePath, best_shrinkage
 from skml_kalda._core.relevance import FeatureMoments, times
 from skml_kalda._core.scatter import PrimalScatter

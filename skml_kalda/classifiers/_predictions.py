@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from skml_kalda._core.messages import required
 from skml_kalda._core.labels import Indicator, sparse_form
+from skml_kalda._core.messages import required
 
 
 class LabelPredictor(ABC):

@@ -16,9 +16,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from skml_kalda._core.arrays import Array, batches, sum_duplicates, checked_weights
-from skml_kalda._core.streams import RandomSample
-from skml_kalda._core.arrays import check_distances
+from skml_kalda._core.arrays import Array, batches, check_distances, checked_weights, sum_duplicates
 from skml_kalda._core.labels import Indicator, indicator, occupied_columns
 from skml_kalda._core.leave_one_out import (
     RidgePath,
@@ -27,7 +25,7 @@ from skml_kalda._core.leave_one_out import (
     label_sigmoids,
     softmax_slope,
 )
-from skml_kalda._core.streams import added, check_same_columns, same_names
+from skml_kalda._core.streams import RandomSample, added, check_same_columns, same_names
 from skml_kalda._core.thresholds import best_thresholds
 from skml_kalda.classifiers._choice import (
     FeatureMap,

@@ -17,8 +17,7 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 from skmultilearn.base import MLClassifierBase
 
-from skml_kalda._core.arrays import Array, batches, sum_duplicates, checked_weights
-from skml_kalda._core.arrays import check_distances
+from skml_kalda._core.arrays import Array, batches, check_distances, checked_weights, sum_duplicates
 from skml_kalda._core.labels import indicator
 from skml_kalda._core.neighbors import (
     ExactSearch,

@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, check_consistent_length
 
 from skml_kalda._core.arrays import Array
-from skml_kalda._core.messages import required
 from skml_kalda._core.labels import indicator
+from skml_kalda._core.messages import required
 from skml_kalda.inspection.tables import label_profile, loadings, names_of_labels, project
 
 # Values are printed in tables of at most this many columns; in wider ones they would be too small.

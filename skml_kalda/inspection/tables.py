@@ -11,8 +11,8 @@ from sklearn.utils import check_array, check_consistent_length
 from sklearn.utils.extmath import safe_sparse_dot
 
 from skml_kalda._core.arrays import Array
-from skml_kalda._core.messages import required
 from skml_kalda._core.labels import indicator
+from skml_kalda._core.messages import required
 
 
 def loadings(reducer: Any, X: Any = None) -> Any:

@@ -17,8 +17,7 @@ import numpy as np
 from skml_kalda.bench.plan import HELD_OUT, Plan
 from skml_kalda.datasets import get_data_home, load_dataset, load_table
 from skml_kalda.datasets.files import check_is_file, sha256_of
-from skml_kalda.datasets.manifest import find_file
-from skml_kalda.datasets.manifest import read_manifest
+from skml_kalda.datasets.manifest import find_file, read_manifest
 
 
 @dataclass(frozen=True)
