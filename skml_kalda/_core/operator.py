@@ -648,8 +648,8 @@ def extension(
 
 def _too_few(wanted: int, found: int) -> ValueError:
     return ValueError(
-        f"Only {found} of {wanted} directions have variance distinguishable from zero; lower "
-        "n_components."
+        f"n_components={wanted} is too large: only {found} of {wanted} directions have variance "
+        "distinguishable from zero."
     )
 
 

@@ -60,8 +60,9 @@ class Vectors:
 
     def extension(self, V: Array, Z: Array) -> Array:
         """Return an orthonormal basis of what Z adds to the span of the orthonormal V."""
-        added, _ = extension(V, V, Z, measured=self.inner)
-        return self.of(added[self.dual])
+        for _ in range(2):  # the first leaves rounding errors between v and u
+            Z, _ = extension(V, V, self.of(Z[self.dual]), measured=self.inner)
+        return Z
 
 
 def lda_axes(scatter: OperatorScatter, shrinkage: float) -> Array:
@@ -113,7 +114,7 @@ def maximum_in_subspaces(
         G, TG, FG = V @ point, image @ point, FV @ point
         d = rest * dots(TG, TG) + floor  # diagonal of GᵀSG
         norm = linalg.norm(d)
-        curvature = 2 * np.vdot(FG, FG) / norm**3 * d
+        curvature = 2 * (np.vdot(FG, FG) / norm) * (d / norm) / norm
         gradient = F.targets((2 / norm) * FG)
         gradient -= curvature * (rest * TG + floor * G[vectors.dual])
         gradient = vectors.of(gradient / curvature)
