@@ -22,11 +22,8 @@ from skmultilearn.adapt import MLkNN as FrameworkMLkNN
 from skmultilearn.problem_transform import BinaryRelevance, ClassifierChain, LabelPowerset
 
 from skml_kalda import BinaryRelevanceKNN, MLkNN, MultiLabelKaLDA
-from skml_kalda.framework import (
-    iterative_train_test_split,
-    mend_neighbor_classifiers,
-    transformers,
-)
+from skml_kalda.framework import mend_neighbor_classifiers, transformers
+from skml_kalda.model_selection import multilabel_train_test_split
 
 TRANSFORMERS = transformers()
 
@@ -215,9 +212,9 @@ def test_cross_validation_predicts_labels_with_their_classifiers(pipeline, data)
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_iterative_split_is_in_scikit_learns_order(form, data):
+def test_a_split_is_in_scikit_learns_order(form, data):
     X, y, _ = data
-    parts = iterative_train_test_split(FORMS[form](X), FORMS[form](y), test_size=0.25)
+    parts = multilabel_train_test_split(FORMS[form](X), FORMS[form](y), test_size=0.25)
     X_train, X_test, y_train, y_test = (dense(part) for part in parts)
     assert X_train.shape[1:] == X_test.shape[1:] == X.shape[1:]
     assert len(X_test) == len(y_test) == pytest.approx(15, abs=2)
@@ -229,7 +226,7 @@ def test_iterative_split_is_in_scikit_learns_order(form, data):
 
 def test_a_split_goes_through_the_pipeline(data):
     X, y, _ = data
-    X_train, X_test, y_train, y_test = iterative_train_test_split(X, y, test_size=0.3)
+    X_train, X_test, y_train, y_test = multilabel_train_test_split(X, y, test_size=0.3)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         score = standard_pipeline().fit(X_train, y_train).score(X_test, y_test)

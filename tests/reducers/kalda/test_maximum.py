@@ -333,4 +333,4 @@ def test_what_converged_from_products_is_the_maximum(kind):
 def test_products_find_no_more_directions_than_classes_separate():
     X, Y = made(60, 20)
     with pytest.raises(ValueError, match=r"n_components=4 must be <= 3"):
-        fitted(MultiLabelKaLDA(n_components=4), X, Y, "operator")
+        fitted(MultiLabelKaLDA(n_components=4, shrinkage=0.2), X, Y, "operator")
