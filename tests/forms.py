@@ -9,8 +9,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from skml_kalda._core.scatter import forced_form as form
-from skml_kalda.reducers.kalda.newton import NewtonSystem
-from skml_kalda.reducers.kalda.objective import Alignment
+from skml_kalda.reducers.kalda.newton import Alignment, NewtonSystem
 
 FORMS = ("primal", "dual", "operator")
 

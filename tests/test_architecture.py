@@ -1,8 +1,8 @@
 """What may import what."""
 
-import ast
 import subprocess
 import sys
+from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
@@ -31,16 +31,17 @@ sys.exit(", ".join(brought & {"pandas", "polars", "matplotlib", "rich", "dask"})
     assert not done.stderr.strip()
 
 
-PACKAGE = ROOT / "skml_kalda"
-
-
-def test_type_checkers_see_the_names_of_the_table():
-    """The names imported for type checkers are those of the table, from the same modules."""
-    tree = ast.parse((PACKAGE / "__init__.py").read_text("utf-8"))
-    (block,) = (node for node in tree.body if isinstance(node, ast.If))
-    seen = {node.names[0].name: node.module for node in block.body}
-    table = {name: f"skml_kalda.{module}" for name, module in skml_kalda._PUBLIC.items()}
-    assert seen == table | dict.fromkeys(skml_kalda._MODULES, "skml_kalda")
+def test_the_stub_is_the_only_registry():
+    """Names, the type checker's and the entry points: all are read from one file."""
+    reducers = {
+        name
+        for name in skml_kalda.__all__
+        if name[0].isupper() and "reducers" in getattr(skml_kalda, name).__module__
+    }
+    points = entry_points(group="skmultilearn.transformers")
+    ours = {point.name for point in points if point.value.startswith("skml_kalda:")}
+    assert ours == reducers
+    assert len(ours) > 10
 
 
 def test_every_public_name_is_there_and_listed():

@@ -109,6 +109,12 @@ def checked_weights(sample_weight: Any, X: Any) -> NDArray[np.float64]:
     return weight
 
 
+def weighted_mean(X: Any, weight: Array) -> Array:
+    """Return m = Σ w_i x_i / Σ w_i; zero if no sample has weight."""
+    total = weight.sum()
+    return np.asarray(X.T @ (weight / total) if total else np.zeros(X.shape[1]), dtype=np.float64)
+
+
 def missing_values(array: NDArray[Any]) -> NDArray[np.bool_]:
     """Return which values of an array are NaN, None or pandas.NA."""
     if array.dtype.kind == "f":

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import linalg, sparse
 from scipy.sparse.linalg import LinearOperator
 
-from skml_kalda._core.arrays import Array
+from skml_kalda._core.arrays import Array, weighted_mean
 
 # Multiplications in one block of a sparse product; limits its memory to a few hundred MB.
 _BLOCK = 2**24
@@ -177,12 +177,6 @@ class SingleSamples:
         product: Array = self._At @ U
         product -= np.outer(self._mean, self._root[:, 0] @ U)
         return product
-
-
-def weighted_mean(X: Any, weight: Array) -> Array:
-    """Return m = Σ w_i x_i / Σ w_i; zero if no sample has weight."""
-    total = weight.sum()
-    return np.asarray(X.T @ (weight / total) if total else np.zeros(X.shape[1]), dtype=np.float64)
 
 
 def _first_of_full_columns(X: Any, counts: NDArray[np.bool_]) -> Array:

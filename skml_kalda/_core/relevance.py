@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.sparsefuncs import inplace_column_scale
 
-from skml_kalda._core.arrays import Array, row_blocks
-from skml_kalda._core.centred import CentredSamples, weighted_mean
+from skml_kalda._core.arrays import Array, row_blocks, weighted_mean
+from skml_kalda._core.centred import CentredSamples
 from skml_kalda._core.scatter import PrimalScatter, exceeds_rounding, filling, merged, widened
 
 # Relevance of a feature that is no better than chance, as a fraction of what chance gives.

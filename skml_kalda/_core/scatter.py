@@ -25,8 +25,8 @@ from scipy import linalg, sparse
 from scipy.sparse.linalg import aslinearoperator
 from sklearn.utils import assert_all_finite
 
-from skml_kalda._core.arrays import Array, check_labels, check_memory, row_blocks
-from skml_kalda._core.centred import CentredSamples, weighted_mean
+from skml_kalda._core.arrays import Array, check_labels, check_memory, row_blocks, weighted_mean
+from skml_kalda._core.centred import CentredSamples
 from skml_kalda._core.eigenproblem import (
     RANK_RTOL,
     Eigenpairs,

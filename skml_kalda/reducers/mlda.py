@@ -10,8 +10,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
-from skml_kalda._core.arrays import Array, check_columns
-from skml_kalda._core.centred import weighted_mean
+from skml_kalda._core.arrays import Array, check_columns, weighted_mean
 from skml_kalda._core.eigenproblem import Normalization
 from skml_kalda._core.labels import Weighted, omega_weighted, row_shares
 from skml_kalda._core.scatter import TOL, label_gram

@@ -23,8 +23,14 @@ from skml_kalda.reducers.base import (
     number_of_components,
     warn_unregularised,
 )
-from skml_kalda.reducers.kalda.newton import Solution, Stop, best_of, paper_iteration
-from skml_kalda.reducers.kalda.objective import Alignment, diagonal_basis
+from skml_kalda.reducers.kalda.newton import (
+    Alignment,
+    Solution,
+    Stop,
+    best_of,
+    diagonal_basis,
+    paper_iteration,
+)
 
 if TYPE_CHECKING:
     from skml_kalda._core.operator import OperatorScatter

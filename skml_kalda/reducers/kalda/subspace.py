@@ -16,8 +16,7 @@ from scipy import linalg
 from skml_kalda._core.arrays import Array, dots
 from skml_kalda._core.eigenproblem import orthonormal, positive_eigenpairs
 from skml_kalda._core.operator import MAX_ITER, OperatorScatter, System, extension, solve
-from skml_kalda.reducers.kalda.newton import Reason, Solution, Stop, maximize, stalled
-from skml_kalda.reducers.kalda.objective import Alignment
+from skml_kalda.reducers.kalda.newton import Alignment, Reason, Solution, Stop, maximize, stalled
 from skml_kalda.reducers.kalda.solve import Maximum
 
 # New columns need only roughly the right direction.
