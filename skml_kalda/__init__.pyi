@@ -28,4 +28,5 @@ from skml_kalda.reducers.trace import OCM as OCM
 from skml_kalda.reducers.trace import SDPLDA as SDPLDA
 from skml_kalda.reducers.trace import TraceRatio as TraceRatio
 
+__all__: list[str]
 __version__: str

@@ -40,9 +40,9 @@ def gathered(data: Any) -> Any:
 
 
 def row_blocks(X: Array, at_least: int = 1) -> Iterator[tuple[slice, Array]]:
-    """Yield dense X block by block; each row is read once and checked to be finite.
+    """Yield dense X block by block; each sample is read once and checked to be finite.
 
-    A block holds `BLOCK` numbers, or `at_least` rows if that is more.
+    A block holds `BLOCK` numbers, or `at_least` samples if that is more.
     """
     n, p = X.shape
     rows = max(BLOCK // p, at_least)
@@ -80,14 +80,14 @@ def check_columns(bad: NDArray[np.bool_], size: str, names: Any = None) -> None:
 
 
 def check_distances(X: Any, names: Any = None, *, query: bool = False) -> None:
-    """Raise if squared distances of rows may be too large for floats, or are too small.
+    """Raise if squared distances of samples may be too large for floats, or are too small.
 
-    Rows of a query may be as small as they like, because the others are not.
+    Samples of a query may be as small as they like, because the others are not.
     """
     if X.shape[0] == 0:
         return
     size = np.maximum(_dense(X.max(axis=0)), -_dense(X.min(axis=0)))
-    # Two rows are at most 2 max|x_j| apart in feature j, and there are p features.
+    # Two samples are at most 2 max|x_j| apart in feature j, and there are p features.
     check_columns(size > _LARGEST / np.sqrt(X.shape[1]), "large", names)
     if size.max() < _SMALLEST and not query:
         check_columns(size > 0, "small", names)
@@ -199,7 +199,7 @@ def check_memory(side: int) -> None:
     _check(
         24 * side**2,
         f"{side} × {side} arrays",
-        "partial_fit always needs arrays with one row and column per feature: reduce the number "
+        "partial_fit always needs arrays with one sample and column per feature: reduce the number "
         "of features first, for example by feature selection or hashing, or call fit on sparse "
         "X, which needs no such array.",
     )

@@ -106,7 +106,7 @@ class CentredSamples(LinearOperator):
         return total
 
     def _gram(self) -> Iterator[tuple[slice, Any]]:
-        """Yield XᵀΩX as sparse blocks of rows, each of at most _BLOCK multiplications."""
+        """Yield XᵀΩX as sparse blocks of samples, each of at most _BLOCK multiplications."""
         X, stored = self.X, np.diff(self.X.indptr)
         # The work of one column: the stored entries of all samples that hold it.
         work = np.bincount(X.indices, np.repeat(stored, stored), X.shape[1])

@@ -1,4 +1,4 @@
-"""The one door to dask: statistics, samples, rows and projections of data in blocks.
+"""The one door to dask: statistics, samples and projections of data in blocks.
 
 Reducers import this module only once they are given dask data.
 """
@@ -39,7 +39,7 @@ def is_array(data: Any) -> bool:
 
 
 class RowBlocks:
-    """Delayed blocks of whole rows. Unknown lengths are counted on first access."""
+    """Delayed blocks of whole samples. Unknown lengths are counted on first access."""
 
     def __init__(self, data: Any) -> None:
         if is_array(data):
@@ -53,7 +53,7 @@ class RowBlocks:
 
     @cached_property
     def lengths(self) -> tuple[int, ...]:
-        """Number of rows of each block."""
+        """Number of samples of each block."""
         if self.known:
             return tuple(self._lengths)
         graph = Graph()
@@ -62,19 +62,19 @@ class RowBlocks:
 
 
 def block_arguments(X: Any, y: Any, sample_weight: Any) -> list[tuple[Any, ...]]:
-    """Return the rows, labels and weights of each block: y and the weights are cut as X is."""
+    """Return the samples, labels and weights of each block: y and the weights are cut as X is."""
     rows = RowBlocks(X)
     labels, weights = _along(rows, "y", y), _along(rows, "sample_weight", sample_weight)
     return list(zip(rows.blocks, labels, weights, strict=True))
 
 
 def has_rows(data: Any) -> bool:
-    """Whether `data` has one entry per row, unlike None or a number."""
+    """Whether `data` has one entry per sample, unlike None or a number."""
     return sparse.issparse(data) or np.ndim(data) > 0
 
 
 def _along(rows: RowBlocks, name: str, data: Any) -> list[Any]:
-    """Split labels or weights into the same blocks of rows as X."""
+    """Split labels or weights into the same blocks of samples as X."""
     if is_dask(data):
         return _rechunked(rows, name, data)
     if not has_rows(data):
@@ -101,7 +101,7 @@ def _rechunked(rows: RowBlocks, name: str, data: Any) -> list[Any]:
 
 def _check_total(rows: RowBlocks, name: str, n: int) -> None:
     if n != sum(rows.lengths):
-        raise ValueError(f"{name} has {n} rows, but X has {sum(rows.lengths)}.")
+        raise ValueError(f"{name} has {n} samples, but X has {sum(rows.lengths)}.")
 
 
 Key = tuple[str, int]
@@ -225,7 +225,7 @@ class KeptBlocks:
 def batch_of_blocks(
     reducer: Any, X: Any, y: Any, sample_weight: Any, *, reset: bool, **given: Any
 ) -> Batch:
-    """Return the sum of the batches of all blocks, each computed where its rows are.
+    """Return the sum of the batches of all blocks, each computed where its samples are.
 
     The workers call `_batch` of the reducer, with the further arguments `given`.
     """
@@ -240,7 +240,7 @@ def batch_of_blocks(
 def sample_of_blocks(
     reducer: Any, X: Any, y: Any, sample_weight: Any, *, reset: bool, size: int, seed: int
 ) -> RandomSample:
-    """Return a sample of the rows of all blocks, each drawn where its rows are.
+    """Return a random sample of all blocks, each drawn where its samples are.
 
     The workers call `_sample` of the reducer, with a different seed for every block.
     """
@@ -260,7 +260,7 @@ class SamplesOnWorkers(NamedTuple):
     dtype: np.dtype[Any]
 
     def cut(self, rows: Any) -> list[Any]:
-        """Cut labels, weights or other arrays of n rows into those of each block."""
+        """Cut labels, weights or other arrays of n samples into those of each block."""
         ends = np.cumsum(self.lengths)
         return [rows[end - n : end] for n, end in zip(self.lengths, ends, strict=True)]
 
@@ -297,7 +297,9 @@ def _worker(reducer: Any, X: Any, *, reset: bool) -> Any:
     """Return what workers receive: the parameters and the expected features, no fitted state."""
     if reason := reducer._needs_all_samples():
         name = type(reducer).__name__
-        advice = "Fit on rows in memory, for example from compute(); transform accepts dask data."
+        advice = (
+            "Fit on samples in memory, for example from compute(); transform accepts dask data."
+        )
         raise ValueError(f"{name} cannot add up the blocks of a dask X: {reason} {advice}")
     check_features(reducer, X, reset=reset)
     worker = clone(reducer)
@@ -306,7 +308,7 @@ def _worker(reducer: Any, X: Any, *, reset: bool) -> Any:
 
 
 def check_features(reducer: Any, X: Any, *, reset: bool) -> None:
-    """Set (or compare) the number and names of the features without reading any row."""
+    """Set (or compare) the number and names of the features without reading any sample."""
     if getattr(type(X), "ndim", None) is None or X.ndim != 2:
         raise ValueError(
             f"X is a dask {type(X).__name__}: pass a dask array of shape (n_samples, "
@@ -333,7 +335,7 @@ def _of_block(of: Callable[..., Any], X: Any, y: Any, sample_weight: Any, *more:
     for name, rows in (("y", y), ("sample_weight", sample_weight)):
         if has_rows(rows) and rows.shape[0] != X.shape[0]:
             raise ValueError(
-                f"{name} has {rows.shape[0]} rows in a block in which X has {X.shape[0]}: "
+                f"{name} has {rows.shape[0]} samples in a block in which X has {X.shape[0]}: "
                 "pass both with the same chunks or partitions."
             )
     return of(X, y, sample_weight, *more) if X.shape[0] else None

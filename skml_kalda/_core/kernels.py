@@ -32,16 +32,16 @@ from skml_kalda._core.arrays import Array, batches, check_distances, sum_duplica
 from skml_kalda._core.eigenproblem import RANGE_RTOL, positive_eigenpairs, with_signs
 from skml_kalda._core.scatter import PrimalScatter, Spectrum
 
-# The median of the distances of this many rows, drawn at random, stands for that of all.
+# The median of the distances of this many samples, drawn at random, stands for that of all.
 MANY_ROWS = 1000
-# The cosine is the linear kernel of rows of unit length.
+# The cosine is the linear kernel of samples of unit length.
 _LINEAR = ("linear", "cosine")
-# These kernels do not change when all rows are shifted together.
+# These kernels do not change when all samples are shifted together.
 _TRANSLATION_INVARIANT = ("rbf", "laplacian")
 
 
 class LandmarkKernel:
-    """Kernel values of rows with landmarks, in float64 and free of large offsets.
+    """Kernel values of samples with landmarks, in float64 and free of large offsets.
 
     The linear and the cosine kernel are taken about the mean c of the landmarks,
     (x − c)ᵀ(l − c). If the features are centred afterwards, this changes no result; it only
@@ -50,7 +50,7 @@ class LandmarkKernel:
     Parameters
     ----------
     landmarks : array or sparse of shape (m, p), or array of m ints
-        The landmarks; the indices of their rows if the kernel is precomputed.
+        The landmarks; the indices of their samples if the kernel is precomputed.
     kernel : str or callable, default="rbf"
         A kernel of :func:`sklearn.metrics.pairwise.pairwise_kernels`, or "precomputed".
     gamma : float or sequence of floats, default=None
@@ -61,7 +61,7 @@ class LandmarkKernel:
     n_jobs : int, default=None
         Number of jobs for the kernel.
     unit_length : bool, default=False
-        Whether rows and landmarks are scaled to unit length first.
+        Whether samples and landmarks are scaled to unit length first.
     """
 
     def __init__(
@@ -87,7 +87,7 @@ class LandmarkKernel:
             self._seen_landmarks = self._seen(landmarks)
 
     def __call__(self, X: Any) -> Array:
-        """Return the kernel values of the rows of X, shape (n, m)."""
+        """Return the kernel values of the samples of X, shape (n, m)."""
         if self.kernel == "precomputed":
             return np.asarray(float_rows(X[:, self.landmarks], as_sparse=False))
         rows = self._seen(X)
@@ -129,7 +129,7 @@ def _power(values: Array, exponent: float) -> Array:
 
 
 class _KernelInput:
-    """Rows as a kernel sees them: float64, in the form of the landmarks, about their mean."""
+    """Samples as a kernel sees them: float64, in the form of the landmarks, about their mean."""
 
     def __init__(self, landmarks: Any, kernel: Any, *, unit_length: bool = False) -> None:
         self._is_sparse = sparse.issparse(landmarks)
@@ -158,7 +158,7 @@ def float_rows(X: Any, *, as_sparse: bool) -> Any:
 
 
 def _origin(rows: Any) -> Array:
-    """Return the mean of the rows; zero in the columns of sparse rows that have zeros.
+    """Return the mean of the samples; zero in the columns of sparse samples that have zeros.
 
     Such a column has no large offset: its mean is at most of the size of its spread.
     """
@@ -169,7 +169,7 @@ def _origin(rows: Any) -> Array:
 
 
 def _shifted(rows: Any, origin: Array) -> Any:
-    """Return rows minus the origin; the columns of sparse rows are in another order."""
+    """Return samples minus the origin; the columns of sparse samples are in another order."""
     if not sparse.issparse(rows):
         return rows - origin
     moved = origin != 0
@@ -180,7 +180,7 @@ def _shifted(rows: Any, origin: Array) -> Any:
 
 
 def _products_about_mean(rows: Any, landmarks: Any) -> Array:
-    """Return (x − c)ᵀ(l − c) for the mean c of the landmarks; sparse rows stay sparse."""
+    """Return (x − c)ᵀ(l − c) for the mean c of the landmarks; sparse samples stay sparse."""
     mean = np.asarray(landmarks.mean(axis=0)).ravel()
     products: Array = safe_sparse_dot(rows, landmarks.T, dense_output=True)
     products -= (rows @ mean)[:, None]
@@ -207,7 +207,7 @@ def median_gamma(kernel: Any, X: Any, weight: Array, rng: np.random.RandomState)
 def inverse_median_distance(
     kernel: str, X: Any, weight: Array, *, unit_length: bool = False
 ) -> float:
-    """Return one over the median distance of two rows drawn by weight; one if that is zero."""
+    """Return one over the median distance of two samples drawn by weight; one if that is zero."""
     rows = _KernelInput(X, kernel, unit_length=unit_length)(X)
     squared = kernel == "rbf"
     distance = euclidean_distances(rows, squared=True) if squared else manhattan_distances(rows)
@@ -227,8 +227,8 @@ def whitening(K: Array, dtype: Any = np.float64) -> Array:
 
     Repeated landmarks leave null directions, which must not count as features. Directions below
     the precision of K are left out too: `dtype` is the type in which its values were rounded.
-    That is double precision for all kernels that are computed here, also on float32 rows. Rounded
-    rows have a kernel of their own, whose small eigenvalues are those of its features.
+    That is double precision for all kernels that are computed here, also on float32 samples.
+    Rounded samples have a kernel of their own, whose small eigenvalues are those of its features.
     """
     rtol = max(RANGE_RTOL, float(np.finfo(dtype).eps))
     values, vectors = positive_eigenpairs((K + K.T) / 2, rtol, eigh=np.linalg.eigh)
@@ -236,31 +236,31 @@ def whitening(K: Array, dtype: Any = np.float64) -> Array:
 
 
 def check_square(X: Any) -> None:
-    """Raise if X is not square, as the kernel of rows with one another is."""
+    """Raise if X is not square, as the kernel of samples with one another is."""
     if X.shape[0] != X.shape[1]:
         raise ValueError(
             f"X has shape {X.shape}, but a precomputed kernel must be square: pass the "
-            "kernel values of all training rows with one another."
+            "kernel values of all training samples with one another."
         )
 
 
 LandmarkChoice: TypeAlias = Literal["kmeans", "random"]
 
-# Rows drawn for each centre of k-means, and the number of its steps: landmarks need to be well
+# Samples drawn for each centre of k-means, and the number of its steps: landmarks need to be well
 # spread, not converged.
 _ROWS_PER_CENTRE = 10
 _STEPS = 5
-# Singular directions in which sparse rows are clustered.
+# Singular directions in which sparse samples are clustered.
 _DIRECTIONS = 64
 
 
 class Landmarks(NamedTuple):
-    """The landmarks of some rows."""
+    """The landmarks of some samples."""
 
     points: Any
     """Array or CSR of shape (m, p)."""
     indices: NDArray[np.intp] | None
-    """Indices of the landmarks among the rows; None if they are centres of rows."""
+    """Indices of the landmarks among the samples; None if they are centres of samples."""
 
 
 def choose_landmarks(
@@ -272,23 +272,23 @@ def choose_landmarks(
     *,
     unit_length: bool = False,
 ) -> Landmarks:
-    """Choose landmarks among the rows of positive weight: all of them if they are few enough.
+    """Choose landmarks among the samples of positive weight: all of them if they are few enough.
 
     Parameters
     ----------
     X : array or CSR of shape (n, p)
         The data.
     weight : array of shape (n,)
-        Weights of the rows.
+        Weights of the samples.
     n_landmarks : int
-        Number of landmarks. If rows repeat, there may be fewer centres.
+        Number of landmarks. If samples repeat, there may be fewer centres.
     choice : {"kmeans", "random"}
-        Centres of clusters, or rows drawn at random. Centres of sparse rows would be dense,
-        so the row nearest to each centre is used instead.
+        Centres of clusters, or samples drawn at random. Centres of sparse samples would be dense,
+        so the sample nearest to each centre is used instead.
     rng : RandomState
-        Draws the rows.
+        Draws the samples.
     unit_length : bool, default=False
-        Whether rows are scaled to unit length before clustering, as for the cosine kernel.
+        Whether samples are scaled to unit length before clustering, as for the cosine kernel.
     """
     rows = np.flatnonzero(weight)
     if n_landmarks >= len(rows):
@@ -316,20 +316,20 @@ def _centres(X: Array, weight: Array, n: int, rng: np.random.RandomState) -> Arr
 
 
 def _medoids(X: Any, weight: Array, n: int, rng: np.random.RandomState) -> NDArray[np.intp]:
-    """Return the indices of the sparse rows that are nearest to a centre."""
+    """Return the indices of the sparse samples that are nearest to a centre."""
     points = _leading_directions(X, rng)
     nearest = pairwise_distances_argmin(_centres(points, weight, n, rng), points)
     return np.asarray(np.unique(nearest))
 
 
 def _leading_directions(X: Any, rng: np.random.RandomState) -> Array:
-    """Return sparse rows in few dimensions that keep most of their distances."""
+    """Return sparse samples in few dimensions that keep most of their distances."""
     rows = float_rows(X, as_sparse=True)
     left, values, _ = randomized_svd(rows, min(_DIRECTIONS, *rows.shape), random_state=rng)
     return np.asarray(left * values)
 
 
-# Up to this many rows, all are landmarks; more would cost more than they add.
+# Up to this many samples, all are landmarks; more would cost more than they add.
 MANY_LANDMARKS = 1000
 # Samples per landmark to choose from, if they come in batches or blocks.
 ROWS_PER_LANDMARK = 10
@@ -337,9 +337,9 @@ ROWS_PER_LANDMARK = 10
 # twice as many digits as the condition number of the landmarks' kernel has, so a worse kernel is
 # brought to this one first.
 _CONDITION = 1e4
-# Kernel values of a block: 8 MB stay in the cache, 2048 rows hide the cost of adding up m × m.
+# Kernel values of a block: 8 MB stay in the cache, 2048 samples hide the cost of adding up m × m.
 _NUMBERS, _ROWS = 2**20, 2048
-# Rows whose kernel values, and an array like them, stay in the nearest cache.
+# Samples whose kernel values, and an array like them, stay in the nearest cache.
 _CACHED_ROWS = 256
 
 
@@ -370,7 +370,7 @@ class KernelFeatures:
         return cls(kernel, landmarks, gamma, with_signs(W))
 
     def scatter(self, X: Any, labels: Any, weight: Array) -> PrimalScatter:
-        """Add up the kernel values of rows, block by block; see `of_features`."""
+        """Add up the kernel values of samples, block by block; see `of_features`."""
         with np.errstate(over="ignore", invalid="ignore"):  # checked before solving
             return PrimalScatter.of_blocks(
                 (self._coordinates(X[rows]), labels[rows], weight[rows])
@@ -416,7 +416,7 @@ class KernelFeatures:
 
     @cached_property
     def _maps_first(self) -> bool:
-        """Whether it is cheaper to map every row to its features before adding up."""
+        """Whether it is cheaper to map every sample to its features before adding up."""
         m, r = self.whitening.shape
         lead = np.count_nonzero(self._deflation < 1)
         return bool(2 * m * r + r**2 < 4 * m * lead + m**2)
@@ -441,7 +441,7 @@ def check_kernel(values: Array) -> None:
     if not np.isfinite(values).all():
         raise ValueError(
             "The kernel of X has values that are not finite, or too large to be squared: use "
-            "another unit, for example with a StandardScaler in front, or another kernel."
+            "another unit, for example with a StandardScaler before this estimator, or another kernel."
         )
 
 

@@ -15,14 +15,14 @@ from skml_kalda._core.arrays import missing_values
 from skml_kalda._core.messages import format_names
 
 Weights: TypeAlias = Literal["labels", "rows"]
-"""What counts once: every label of a row, or every row."""
+"""What counts once: every label of a sample, or every sample."""
 
 _BINARIZE = (
     "Turn lists of label names into an indicator matrix with "
     "sklearn.preprocessing.MultiLabelBinarizer: binarizer = MultiLabelBinarizer(); "
     "y = pd.DataFrame(binarizer.fit_transform(y), columns=binarizer.classes_)"
 )
-_ADVICE = f"Pass one class label per row as a 1-D y. {_BINARIZE}"
+_ADVICE = f"Pass one class label per sample as a 1-D y. {_BINARIZE}"
 
 
 class Indicator(NamedTuple):
@@ -38,7 +38,7 @@ class Indicator(NamedTuple):
     """Whether y was an indicator matrix, and so has a fixed number of columns."""
 
     unknown: sparse.csr_array | None = None
-    """One for every (row, label) pair that is unknown, shape (n, K); None if there is none."""
+    """One for every (sample, label) pair that is unknown, shape (n, K); None if there is none."""
 
     @property
     def columns(self) -> int | None:
@@ -46,11 +46,11 @@ class Indicator(NamedTuple):
         return len(self.classes) if self.is_matrix else None
 
     def filled(self, sample_weight: NDArray[Any]) -> Indicator:
-        """Put the mean over the rows where a label is known in place of each unknown entry.
+        """Put the mean over the samples where a label is known in place of each unknown entry.
 
         About that mean the entry is zero, so it adds nothing to any sum of centred labels: not
         to Σ w_i (x_i − m)(y_ik − ȳ_k), and not to the scatter of the labels. S_t is that of all
-        rows. This is how an unknown label counts for nothing where every row counts once.
+        samples. This is how an unknown label counts for nothing where every sample counts once.
         """
         if self.unknown is None:
             return self
@@ -60,9 +60,9 @@ class Indicator(NamedTuple):
         return self._replace(matrix=filled)
 
     def with_unknown(self) -> sparse.csr_array:
-        """Return [Y, U], the columns of `unknown` behind the labels; Y if all are known.
+        """Return [Y, U], the columns of `unknown` after the labels; Y if all are known.
 
-        `filled` needs the means over all rows. Statistics of these columns can be added up
+        `filled` needs the means over all samples. Statistics of these columns can be added up
         before the means are known: see `MomentScatter.filled`.
         """
         if self.unknown is None:
@@ -71,7 +71,7 @@ class Indicator(NamedTuple):
 
 
 class Weighted(NamedTuple):
-    """Label vectors and row weights for the scatter statistic."""
+    """Label vectors and sample weights for the scatter statistic."""
 
     labels: sparse.csr_array
     """b_i, shape (n, K)."""
@@ -95,9 +95,9 @@ def indicator(y: Any, *, allow_unknown: bool = False) -> Indicator:
     Parameters
     ----------
     y : array-like or sparse of shape (n,) or (n, K)
-        Either one class label per row (1-D, any type that can be sorted) or a
+        Either one class label per sample (1-D, any type that can be sorted) or a
         {0, 1} indicator matrix: a list, an array, a data frame, or a SciPy sparse
-        matrix or array of any format. Rows and columns may be all zero.
+        matrix or array of any format. Samples and columns may be all zero.
     allow_unknown : bool, default=False
         Whether the matrix may have missing values (NaN, None, pandas.NA): unknown labels.
 
@@ -142,15 +142,18 @@ def indicator(y: Any, *, allow_unknown: bool = False) -> Indicator:
 def multilabel_matrix(
     y: Any, name: str = "y", *, single_label: str, allow_unknown: bool = False
 ) -> Indicator:
-    """Return the indicator of `y`; if it has one class per row, raise and name `single_label`."""
+    """Return the indicator of `y`; raise if it has one class per sample.
+
+    The error advises `single_label` instead.
+    """
     labels = indicator(y, allow_unknown=allow_unknown)
     if not labels.is_matrix:
         raise ValueError(
             f"{name} has one dimension: pass an indicator matrix of shape (n, K). For one class "
-            f"per row see {single_label}."
+            f"per sample see {single_label}."
         )
     if labels.unknown is not None and labels.unknown.nnz == np.prod(labels.matrix.shape):
-        raise ValueError(f"{name} is unknown (NaN) everywhere: pass rows with known labels.")
+        raise ValueError(f"{name} is unknown (NaN) everywhere: pass samples with known labels.")
     return labels
 
 
@@ -169,11 +172,11 @@ def _as_array(y: Any) -> NDArray[Any]:
     try:
         array = np.asarray(y)
     except ValueError as error:
-        raise ValueError(f"y has rows of different lengths. {_ADVICE}") from error
+        raise ValueError(f"y has samples of different lengths. {_ADVICE}") from error
     if array.dtype != object:
         return array
     if array.ndim == 1 and any(isinstance(each, set | frozenset | list | tuple) for each in array):
-        raise ValueError(f"y has a list or set of labels in each row. {_BINARIZE}")
+        raise ValueError(f"y has a list or set of labels in each sample. {_BINARIZE}")
     return array if array.ndim == 1 else _numbers(y, array)
 
 
@@ -218,12 +221,12 @@ def _from_labels(y: NDArray[Any]) -> Indicator:
     if unknown := np.count_nonzero(missing_values(y)):
         raise ValueError(
             f"y has no class (NaN) in {unknown} row(s), and only an indicator matrix may have "
-            "unknown labels. Keep the other rows: known = ~pd.isna(y); X, y = X[known], y[known]"
+            "unknown labels. Keep the other samples: known = ~pd.isna(y); X, y = X[known], y[known]"
         )
     check_classification_targets(y)
     classes, codes = np.unique(column_or_1d(y), return_inverse=True)
     n = codes.shape[0]
-    # Each row has one entry, so the CSR arrays are known without sorting.
+    # Each sample has one entry, so the CSR arrays are known without sorting.
     matrix = sparse.csr_array(
         (np.ones(n), codes.astype(np.int32), np.arange(n + 1, dtype=np.int32)),
         shape=(n, classes.shape[0]),
@@ -272,12 +275,12 @@ def _stored(y: Any, values: NDArray[Any]) -> sparse.csr_array:
 
 
 def occupied_columns(label_weight: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.intp]:
-    """Return the columns of the classes that have rows; raise if there are fewer than two."""
+    """Return the columns of the classes that have samples; raise if there are fewer than two."""
     occupied: NDArray[np.bool_] = label_weight > 0
     found = int(occupied.sum())
     if found == 0:
         raise ValueError(
-            "y has no label in any row of positive weight: pass rows of at least two classes."
+            "y has no label in any sample of positive weight: pass samples of at least two classes."
         )
     if found == 1:
         raise ValueError(
@@ -286,7 +289,7 @@ def occupied_columns(label_weight: NDArray[Any], classes: NDArray[Any]) -> NDArr
         )
     if found < len(occupied):
         warnings.warn(
-            f"y has {len(occupied) - found} class(es) without rows, which are left out: "
+            f"y has {len(occupied) - found} class(es) without samples, which are left out: "
             f"{format_names(classes[~occupied])}.",
             UserWarning,
             stacklevel=3,
@@ -295,10 +298,10 @@ def occupied_columns(label_weight: NDArray[Any], classes: NDArray[Any]) -> NDArr
 
 
 def omega_weighted(Z: sparse.csr_array, sample_weight: NDArray[Any]) -> Weighted:
-    """Return the weights of the paper: a row counts once for each of its labels (Ω = diag(ρ)).
+    """Return the weights of the paper: a sample counts once for each of its labels (Ω = diag(ρ)).
 
     They are b_i = z_i / ρ_i and w_i = ρ_i = Σ_k z_ik, times the sample weights. Z is Y, or any
-    other non-negative weights of row i in class k. Rows without a label have weight zero.
+    other non-negative weights of sample i in class k. Samples without a label have weight zero.
 
     An unknown label is a zero of Y here, because a zero adds nothing: every sum of the scatter,
     Σ w_i x_i = Σ_ik y_ik x_i and so on, runs over the pairs (i, k) with y_ik = 1, and ρ_i and
@@ -314,7 +317,7 @@ def row_shares(Z: sparse.csr_array) -> sparse.csr_array:
 
 
 def row_weighted(Y: sparse.csr_array, sample_weight: NDArray[Any]) -> Weighted:
-    """Return the weights of regression: every row counts once, labelled or not, and b_i = y_i."""
+    """Return the weights of regression: every sample counts once, labelled or not; b_i = y_i."""
     return Weighted(Y, sample_weight)
 
 
@@ -326,5 +329,5 @@ def sparse_form(y: Any) -> type | None:
 
 
 def weighted(Y: sparse.csr_array, sample_weight: NDArray[Any], weights: Weights) -> Weighted:
-    """Return label vectors and weights for which every label counts once, or every row."""
+    """Return label vectors and weights for which every label counts once, or every sample."""
     return (row_weighted if weights == "rows" else omega_weighted)(Y, sample_weight)

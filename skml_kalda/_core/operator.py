@@ -235,7 +235,7 @@ class Block(NamedTuple):
 
     @classmethod
     def of(cls, X: Any, shift: Array, offset: Array, label_mean: Array, own: Any) -> Block:
-        """Take some rows of X, with their own labels and weights."""
+        """Take some samples of X, with their own labels and weights."""
         labels, weight = own
         return cls(CentredSamples(X, weight, shift, offset), labels, label_mean)
 

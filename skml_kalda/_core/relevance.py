@@ -22,7 +22,7 @@ _FLOOR = 0.02
 
 @dataclass(frozen=True)
 class FeatureMoments:
-    """Moments of every feature with the labels; ``a + b`` are those of the rows of both."""
+    """Moments of every feature with the labels; ``a + b`` are those of the samples of both."""
 
     weight: float
     """Σ w_i."""
@@ -39,7 +39,7 @@ class FeatureMoments:
 
     @classmethod
     def of(cls, X: Any, Y: Any, weight: Array) -> FeatureMoments:
-        """Add up the rows of X in one pass; sparse X stays sparse.
+        """Add up the samples of X in one pass; sparse X stays sparse.
 
         Parameters
         ----------
@@ -66,7 +66,7 @@ class FeatureMoments:
 
     @classmethod
     def within(cls, scatter: PrimalScatter) -> FeatureMoments:
-        """Return the moments contained in a scatter whose rows count once, with b_i = y_i."""
+        """Return the moments contained in a scatter whose samples count once, with b_i = y_i."""
         head = scatter.weight, scatter.mean, scatter.diagonal
         return cls(*head, scatter.label_weight, scatter.gram.diagonal(), scatter.cross)
 

@@ -19,13 +19,13 @@ from skml_kalda._core.scatter import PrimalScatter
 
 @dataclass(frozen=True)
 class Batch:
-    """The statistic of some rows; ``a + b`` is the statistic of the rows of both."""
+    """The statistic of some samples; ``a + b`` is the statistic of the samples of both."""
 
     scatter: Any
     """A dataclass of sums with ``+`` and `widen`, such as `PrimalScatter`. If labels are unknown
-    and every row counts once, it has the columns of `Indicator.with_unknown`."""
+    and every sample counts once, it has the columns of `Indicator.with_unknown`."""
     classes: NDArray[Any]
-    """The classes or names of the label columns, including those without rows."""
+    """The classes or names of the label columns, including those without samples."""
     columns: int | None
     """Number of columns of the indicator matrix; None if y was one-dimensional."""
     dtype: np.dtype[Any]
@@ -51,7 +51,7 @@ class Batch:
         return sum(np.asarray(array).nbytes for array in arrays)
 
     def occupied(self) -> tuple[PrimalScatter, NDArray[Any]]:
-        """Return the scatter and the classes that have rows; raise if there are fewer than two."""
+        """Return the scatter and the classes that have samples; raise if fewer than two do."""
         scatter = self.scatter.filled(len(self.classes))
         columns = occupied_columns(scatter.label_weight, self.classes)
         return scatter.select(columns), self.classes[columns]
@@ -69,7 +69,7 @@ def added(a: Any, b: Any) -> Any:
 
 @dataclass(frozen=True)
 class FirstSamples:
-    """The rows of the first batches, copied; ``a + b`` are the rows of both."""
+    """The samples of the first batches, copied; ``a + b`` are the samples of both."""
 
     parts: tuple[LabelledSamples, ...]
 
@@ -89,11 +89,11 @@ class FirstSamples:
 
     @property
     def n_weighted(self) -> int:
-        """Number of rows of positive weight."""
+        """Number of samples of positive weight."""
         return sum(int(np.count_nonzero(part.weight)) for part in self.parts)
 
     def together(self) -> tuple[Any, Array]:
-        """Return all rows as one array or CSR, and their weights."""
+        """Return all samples as one array or CSR, and their weights."""
         return stacked([part.X for part in self.parts]), np.concatenate(
             [part.weight for part in self.parts]
         )
@@ -101,18 +101,18 @@ class FirstSamples:
 
 @dataclass(frozen=True)
 class RandomSample:
-    """Some rows, drawn without replacement; ``a + b`` is a sample of the rows of both.
+    """Some samples, drawn without replacement; ``a + b`` is a sample of the samples of both.
 
-    Every row gets a random number, and the rows with the smallest numbers are kept, in their
+    Every sample gets a random number, and the samples with the smallest numbers are kept, in their
     order. So the sample does not depend on how its parts are combined.
     """
 
     size: int
-    """Number of rows at most."""
+    """Number of samples at most."""
     keys: Array
     """The random numbers."""
     columns: tuple[Any, ...]
-    """The data of the rows, such as X and y: arrays or CSR with one row for each key."""
+    """The data of the samples, such as X and y: arrays or CSR with one sample for each key."""
 
     @classmethod
     def of(
@@ -121,7 +121,7 @@ class RandomSample:
         columns: Sequence[Any],
         rng: np.random.Generator | np.random.RandomState,
     ) -> RandomSample:
-        """Draw from some rows."""
+        """Draw from some samples."""
         return cls(size, rng.random(columns[0].shape[0]), tuple(columns))._smallest()
 
     def __add__(self, other: RandomSample) -> RandomSample:

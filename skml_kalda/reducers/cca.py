@@ -31,8 +31,8 @@ class CCA(GeneralizedReducer):
     ----------
     n_components : int, default=None
         Number of directions, at most the rank of :math:`X^T Y`: the number of labels, or one
-        less if every row has the same number of labels. None means that number, counting only
-        labels that have rows.
+        less if every sample has the same number of labels. None means that number, counting only
+        labels that have samples.
     ridge : float or "auto", default="auto"
         :math:`\gamma_x` as a multiple of the mean eigenvalue of :math:`X^T X`.
         "auto" chooses the value for which a ridge regression of the labels on the features is
@@ -53,18 +53,18 @@ class CCA(GeneralizedReducer):
     ridge_ : float
         The ridge used.
     mean_ : ndarray of shape (n_features,)
-        Mean of the rows.
+        Mean of the samples.
     {classes_and_features}
 
     See Also
     --------
-    LDA : The same for one label per row, without ridges.
+    LDA : The same for one label per sample, without ridges.
     OPLS : The same without decorrelating the labels.
     sklearn.cross_decomposition.CCA : An iterative CCA for any targets.
 
     Notes
     -----
-    Every row counts once, with labels or without. The method solves one linear system with
+    Every sample counts once, with labels or without. The method solves one linear system with
     as many right-hand sides as labels; for large sparse X it does so by iteration, in memory
     of the size of X.
 

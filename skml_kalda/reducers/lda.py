@@ -79,7 +79,7 @@ class LDA(GeneralizedReducer):
     .. math:: \max_G \mathrm{Tr}\left[(G^T S_t G)^{-1} G^T S_b G\right].
 
     The solution is given by the leading eigenvectors of :math:`S_b g = \lambda S_t g` on the
-    range of :math:`S_t` [1]_. A row with several labels counts once for each of them.
+    range of :math:`S_t` [1]_. A sample with several labels counts once for each of them.
 
     Parameters
     ----------
@@ -92,7 +92,8 @@ class LDA(GeneralizedReducer):
         cross-validation. Zero is the classical method.
     normalize : {"B", "unit", "sqrt_eig", "qr"}, default="sqrt_eig"
         Scale of the directions; the problem determines only their span. "B": the
-        projected rows have unit variance. "unit": directions of unit length. "sqrt_eig": variance
+        projected samples have unit variance. "unit": directions of unit length. "sqrt_eig":
+        variance
         :math:`\lambda`, which favours directions that separate the classes well. "qr": orthonormal
         directions.
     {tol}
@@ -105,19 +106,19 @@ class LDA(GeneralizedReducer):
     ridge_ : float
         The ridge used.
     mean_ : ndarray of shape (n_features,)
-        Mean of the rows, each weighted by its number of labels.
+        Mean of the samples, each weighted by its number of labels.
     {classes_and_features}
 
     See Also
     --------
     RLDA : The same method under the name that is usual with a ridge.
-    MLDA : The same with a choice of weights for rows with several labels.
+    MLDA : The same with a choice of weights for samples with several labels.
     ULDA : LDA with all its directions, uncorrelated.
 
     Notes
     -----
     Without a ridge the directions do not depend on the units of the features, and with fewer
-    rows than features every class collapses to a point on the training data. Sparse X is
+    samples than features every class collapses to a point on the training data. Sparse X is
     never made dense.
 
     References
@@ -193,7 +194,7 @@ class RLDA(LDA):
     ridge_ : float
         The ridge used.
     mean_ : ndarray of shape (n_features,)
-        Mean of the rows, each weighted by its number of labels.
+        Mean of the samples, each weighted by its number of labels.
     {classes_and_features}
 
     See Also
@@ -253,7 +254,7 @@ class ULDA(GeneralizedReducer):
     ridge_ : float
         The ridge used.
     mean_ : ndarray of shape (n_features,)
-        Mean of the rows, each weighted by its number of labels.
+        Mean of the samples, each weighted by its number of labels.
     {classes_and_features}
 
     See Also
@@ -263,7 +264,7 @@ class ULDA(GeneralizedReducer):
 
     Notes
     -----
-    When several eigenvalues are equal, as happens with fewer rows than features, their
+    When several eigenvalues are equal, as happens with fewer samples than features, their
     directions are chosen mutually orthogonal, the shortest first.
 
     References
@@ -330,7 +331,7 @@ class OLDA(ULDA):
     ridge_ : float
         The ridge used.
     mean_ : ndarray of shape (n_features,)
-        Mean of the rows, each weighted by its number of labels.
+        Mean of the samples, each weighted by its number of labels.
     {classes_and_features}
 
     See Also
@@ -340,7 +341,7 @@ class OLDA(ULDA):
 
     Notes
     -----
-    With linearly independent rows and without a ridge this is null-space LDA.
+    With linearly independent samples and without a ridge this is null-space LDA.
 
     References
     ----------

@@ -41,7 +41,7 @@ class MDDM(GeneralizedReducer):
     n_components : int, default=None
         Number of directions, at most the rank of :math:`X^T L X`, which for the linear kernel
         is at most the number of labels. None means the number of non-empty classes (for
-        another kernel: the rank of L), minus one if every row has the same number of labels,
+        another kernel: the rank of L), minus one if every sample has the same number of labels,
         or that rank if smaller.
     projection : {"p", "f"}, default="p"
         The constraint: "p" for orthonormal directions, :math:`G^T G = I`; "f" for features
@@ -50,7 +50,7 @@ class MDDM(GeneralizedReducer):
         :math:`\mu` of ``projection="f"``; ``mu=1`` drops the identity.
     label_kernel : "linear", callable or array of shape (n_samples, n_samples), default="linear"
         The kernel L: "linear" for :math:`Y Y^T`, a function of the dense indicator matrix such
-        as `sklearn.metrics.pairwise.rbf_kernel`, or the kernel matrix of the training rows. It
+        as `sklearn.metrics.pairwise.rbf_kernel`, or the kernel matrix of the training samples. It
         must be symmetric and positive semi-definite.
     normalize : {"B", "unit", "sqrt_eig", "qr"}, default="B"
         Scale of the directions. "B": the constraint above, for "f" with n I in place of I.
@@ -65,7 +65,7 @@ class MDDM(GeneralizedReducer):
         Eigenvalues, descending. For "p": what each direction adds to the criterion. For "f":
         those of :math:`X^T L X g = n \lambda (\mu X^T X + (1 - \mu) I) g`.
     mean_ : ndarray of shape (n_features,)
-        Mean of the rows.
+        Mean of the samples.
     {classes_and_features}
 
     See Also
@@ -75,8 +75,8 @@ class MDDM(GeneralizedReducer):
 
     Notes
     -----
-    Every row counts once, with labels or without. As in the original, :math:`X^T X` is a sum
-    and not a mean, so the identity matters less with more rows. ``projection="p"`` solves no
+    Every sample counts once, with labels or without. As in the original, :math:`X^T X` is a sum
+    and not a mean, so the identity matters less with more samples. ``projection="p"`` solves no
     linear system; "f" solves one with as many right-hand sides as labels. `partial_fit` exists
     only for the linear label kernel.
 
@@ -130,10 +130,10 @@ class MDDM(GeneralizedReducer):
         self.tol = tol
 
     def _needs_all_samples(self) -> str | None:
-        return None if self._is_linear() else "a label kernel needs all rows at once."
+        return None if self._is_linear() else "a label kernel needs all samples at once."
 
     def _needs_known_labels(self) -> str | None:
-        return None if self._is_linear() else "a label kernel compares whole rows of labels"
+        return None if self._is_linear() else "a label kernel compares whole samples of labels"
 
     def _depends_on_units(self, attributes: Results) -> bool:
         return True
@@ -166,7 +166,9 @@ def _factor(kernel: Any, n: int) -> Array:
     """Return Z with L = Z Zᵀ."""
     L = check_array(kernel, input_name="label_kernel")
     if L.shape != (n, n):
-        raise ValueError(f"label_kernel has shape {L.shape}, but X has {n} rows: pass ({n}, {n}).")
+        raise ValueError(
+            f"label_kernel has shape {L.shape}, but X has {n} samples: pass ({n}, {n})."
+        )
     values, vectors = positive_eigenpairs(L)
     Z = vectors * np.sqrt(values)
     if not np.allclose(Z @ Z.T, L, atol=1e-8 * np.abs(L).max()):

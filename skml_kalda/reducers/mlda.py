@@ -27,14 +27,14 @@ _MAX_EPOCHS = 1000
 class MLDA(GeneralizedReducer):
     r"""Multi-label linear discriminant analysis.
 
-    LDA in which row i belongs to class k with weight :math:`W_{ik} \ge 0`,
+    LDA in which sample i belongs to class k with weight :math:`W_{ik} \ge 0`,
 
     .. math:: \max_G \mathrm{Tr}\left[(G^T (S_t + \gamma I) G)^{-1} G^T S_b G\right], \quad
               S_t = \sum_{ik} W_{ik} (x_i - m)(x_i - m)^T, \quad
               S_b = \sum_{ik} W_{ik} (m_k - m)(m_k - m)^T,
 
     where :math:`m` and :math:`m_k` are means with the same weights. The choice of weights
-    gives the methods of [1]_ to [5]_. With one label per row all of them are LDA.
+    gives the methods of [1]_ to [5]_. With one label per sample all of them are LDA.
 
     Parameters
     ----------
@@ -42,16 +42,16 @@ class MLDA(GeneralizedReducer):
         Number of directions, at most the rank of :math:`S_b`, which is less than the number of
         classes. None means the number of non-empty classes minus one, or that rank if smaller.
     weights : {"binary", "entropy", "correlation", "fuzzy", "dependence"}, default="binary"
-        With :math:`\rho_i` the number of labels of row i:
+        With :math:`\rho_i` the number of labels of sample i:
 
         - "binary": one for each label, :math:`W = Y` [1]_.
-        - "entropy": every row has total weight one, :math:`W_{ik} = Y_{ik} / \rho_i` [2]_.
+        - "entropy": every sample has total weight one, :math:`W_{ik} = Y_{ik} / \rho_i` [2]_.
         - "correlation": a label also counts for the labels that it occurs with,
           :math:`W = \mathrm{diag}(1/\rho) Y C`, where C holds the cosines of the columns of
-          Y [3]_. The weight can be positive for labels that a row does not have.
-        - "fuzzy": every row has total weight one, with more weight on classes whose centre is
+          Y [3]_. The weight can be positive for labels that a sample does not have.
+        - "fuzzy": every sample has total weight one, with more weight on classes whose centre is
           near, :math:`W_{ik} \propto Y_{ik} / \|x_i - c_k\|^2` [4]_.
-        - "dependence": every row counts for one of its labels, chosen so that the labels depend
+        - "dependence": every sample counts for one of its labels, chosen so that the labels depend
           most on X [5]_.
     ridge : float or "auto", default="auto"
         :math:`\gamma` as a multiple of the mean eigenvalue of :math:`S_t`.
@@ -64,7 +64,7 @@ class MLDA(GeneralizedReducer):
         orthonormal directions.
     {tol}
     random_state : int, RandomState instance or None, default=None
-        Determines the order in which "dependence" visits the rows. Other weights ignore it.
+        Determines the order in which "dependence" visits the samples. Other weights ignore it.
 
     Attributes
     ----------
@@ -75,7 +75,7 @@ class MLDA(GeneralizedReducer):
     ridge_ : float
         The ridge used.
     mean_ : ndarray of shape (n_features,)
-        Mean of the rows, each weighted by :math:`\sum_k W_{ik}`.
+        Mean of the samples, each weighted by :math:`\sum_k W_{ik}`.
     {classes_and_features}
 
     See Also
@@ -85,11 +85,11 @@ class MLDA(GeneralizedReducer):
 
     Notes
     -----
-    Rows without labels are ignored. All means are weighted by W, so the rank of :math:`S_b`
+    Samples without labels are ignored. All means are weighted by W, so the rank of :math:`S_b`
     is less than the number of classes. Implementations that use another mean for
     "correlation" gain a direction that carries no information. The iteration of "fuzzy" stops
     when the centres move by less than a hundredth of their spread, or after 100 rounds.
-    "correlation", "fuzzy" and "dependence" need all rows at once: they have no `partial_fit`.
+    "correlation", "fuzzy" and "dependence" need all samples at once: they have no `partial_fit`.
     With ``ridge > 0``, large sparse X needs only memory of its own size.
 
     References
@@ -143,7 +143,7 @@ class MLDA(GeneralizedReducer):
     def _needs_all_samples(self) -> str | None:
         if self.weights in ("binary", "entropy"):
             return None
-        return f"weights={self.weights!r} need all rows at once."
+        return f"weights={self.weights!r} need all samples at once."
 
     def _weigh(self, X: Any, Y: Any, sample_weight: Array) -> Weighted:
         return omega_weighted(self._class_weights(X, Y, sample_weight), sample_weight)
@@ -174,7 +174,7 @@ def correlation(Y: Any, sample_weight: Array) -> sparse.csr_array:
 def fuzzy(X: Any, Y: Any, sample_weight: Array) -> sparse.csr_array:
     """Return weights that fall with the distance to the class centres, as in fuzzy c-means.
 
-    W_ik ∝ 1/d_ik² over the labels of row i, and the centres c_k = Σ_i W_ik² x_i / Σ_i W_ik²,
+    W_ik ∝ 1/d_ik² over the labels of sample i, and the centres c_k = Σ_i W_ik² x_i / Σ_i W_ik²,
     are updated in turn until the centres no longer move.
     """
     X, mean = _centred_if_dense(X, sample_weight)
@@ -206,10 +206,10 @@ def _closeness(X: Any, Y: Any, centres: Array) -> sparse.csr_array:
 def dependence(
     X: Any, Y: Any, sample_weight: Array, rng: np.random.RandomState
 ) -> sparse.csr_array:
-    """Return weights that assign each row to one of its classes, to maximise dependence on X.
+    """Return weights that assign each sample to one of its classes, to maximise dependence on X.
 
-    Ascends Tr(Wᵀ X̃ X̃ᵀ W), the HSIC of linear kernels, over the rows of W on the simplex, row
-    by row in random order. The maximum over one row is at a corner, so W becomes one-hot.
+    Ascends Tr(Wᵀ X̃ X̃ᵀ W), the HSIC of linear kernels, over the rows of W on the simplex, sample
+    by row in random order. The maximum over one sample is at a corner, so W becomes one-hot.
     """
     state = _Assignment(X, Y, sample_weight)
     several = np.flatnonzero(Y.sum(axis=1) > 1)
@@ -221,7 +221,7 @@ def dependence(
 
 
 class _Assignment:
-    """W, and the sums over all rows that determine the best class of a row."""
+    """W, and the sums over all samples that determine the best class of a sample."""
 
     def __init__(self, X: Any, Y: Any, sample_weight: Array) -> None:
         self.X, mean = _centred_if_dense(X, sample_weight)
@@ -236,7 +236,7 @@ class _Assignment:
         self.squares = row_norms(self.X, squared=True) - 2 * self.along + self.level
 
     def move(self, i: int) -> bool:
-        """Assign row i to its best class; return whether that changed anything."""
+        """Assign sample i to its best class; return whether that changed anything."""
         own = slice(*self.Y.indptr[i : i + 2])
         labels = self.Y.indices[own]
         change = -self.W[i]
@@ -260,7 +260,7 @@ class _Assignment:
 
 
 def _row(X: Any, i: int) -> tuple[Any, Array]:
-    """Return the columns in which row i is stored, and its values there."""
+    """Return the columns in which sample i is stored, and its values there."""
     if sparse.issparse(X):
         stored = slice(*X.indptr[i : i + 2])
         return X.indices[stored], X.data[stored]

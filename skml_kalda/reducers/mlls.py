@@ -35,8 +35,8 @@ class MLLS(BaseReducer):
     ----------
     n_components : int, default=None
         Number of directions, at most the rank of :math:`X^T Y`: the number of labels, or one
-        less if every row has the same number of labels. None means that number, counting only
-        labels that have rows.
+        less if every sample has the same number of labels. None means that number, counting only
+        labels that have samples.
     alpha : float, default=1.0
         Penalty on the weights outside the subspace.
     beta : float, default=1.0
@@ -52,7 +52,7 @@ class MLLS(BaseReducer):
         Eigenvalues, descending. Their sum times :math:`\alpha` is what the subspace subtracts
         from the objective of ridge regression with penalty :math:`\alpha + \beta`.
     mean_ : ndarray of shape (n_features,)
-        Mean of the rows.
+        Mean of the samples.
     {classes_and_features}
 
     See Also
@@ -67,7 +67,7 @@ class MLLS(BaseReducer):
     X^T Y / n` and :math:`R_{\alpha+\beta}^T R_\beta = Q \Lambda Q^T`, the subspace is the span
     of the leading columns of :math:`R_\beta Q`. This takes two linear systems with as many
     right-hand sides as labels, which are solved by iteration for large sparse X. The penalties
-    have the unit of the variance of the features, so standardise these first. Every row
+    have the unit of the variance of the features, so standardise these first. Every sample
     counts once, with labels or without.
 
     References

@@ -34,8 +34,8 @@ class MLR(BaseReducer):
     ----------
     n_components : int, default=None
         Number of directions, at most the rank of :math:`W`: the number of labels, or one less
-        if every row has the same number of labels. None means that rank; the distances between
-        projected rows are then the distances between their scores :math:`X W`.
+        if every sample has the same number of labels. None means that rank; the distances between
+        projected samples are then the distances between their scores :math:`X W`.
     ridge : float or "auto", default="auto"
         :math:`\gamma` as a multiple of the mean eigenvalue of :math:`X^T X`.
         "auto" chooses the value for which a ridge regression of the labels on the features is
@@ -52,7 +52,7 @@ class MLR(BaseReducer):
     ridge_ : float
         The ridge used.
     mean_ : ndarray of shape (n_features,)
-        Mean of the rows.
+        Mean of the samples.
     {classes_and_features}
 
     See Also
@@ -62,7 +62,7 @@ class MLR(BaseReducer):
 
     Notes
     -----
-    Every row counts once, with labels or without. The method solves one linear system with
+    Every sample counts once, with labels or without. The method solves one linear system with
     as many right-hand sides as labels; for large sparse X it does so by iteration, in memory
     of the size of X.
 
@@ -116,7 +116,7 @@ class MLR(BaseReducer):
 
 
 def _right_side(W: Array, scatter: Scatter, ridge: float) -> tuple[Array, Array]:
-    """Return the positive singular values of W and their right singular vectors, as rows."""
+    """Return the positive singular values of W and their right singular vectors, as samples."""
     _, singular, right = linalg.svd(W, full_matrices=False)
     rank = int(np.sum(positive(singular)))
     if ridge == 0 and not scatter.has_similar_scales:

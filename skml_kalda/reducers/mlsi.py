@@ -51,7 +51,7 @@ class MLSI(BaseReducer):
     ----------
     n_components : int, default=None
         Number of directions, at most the rank of the centred data (for ``beta=1``: the rank
-        of :math:`X^T Y`). None means the number of non-empty classes, minus one if every row has
+        of :math:`X^T Y`). None means the number of non-empty classes, minus one if every sample has
         the same number of labels, or that rank if smaller.
     beta : float in [0, 1], default=0.5
         Weight of the labels: ``beta=0`` is whitened PCA, ``beta=1`` is OPLS.
@@ -84,7 +84,7 @@ class MLSI(BaseReducer):
     ridge_ : float
         The ridge used.
     mean_ : ndarray of shape (n_features,)
-        Mean of the rows.
+        Mean of the samples.
     {classes_and_features}
 
     See Also
@@ -96,8 +96,8 @@ class MLSI(BaseReducer):
     -----
     The two forms are not equivalent. If the columns of X and Y together are linearly
     independent, :math:`X^T C^{-1} X` is a multiple of the identity, and "inverse" is PCA: the
-    labels have no effect. With fewer rows than features both take the leading eigenvectors of
-    :math:`C`. Every row counts once, with labels or without. The result depends on the
+    labels have no effect. With fewer samples than features both take the leading eigenvectors of
+    :math:`C`. Every sample counts once, with labels or without. The result depends on the
     scaling of the features. For large sparse X, "direct" uses the Arnoldi method, and
     "inverse" is refused because it needs the whole spectrum of :math:`X^T X`.
 

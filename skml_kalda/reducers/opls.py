@@ -29,8 +29,8 @@ class OPLS(GeneralizedReducer):
     ----------
     n_components : int, default=None
         Number of directions, at most the rank of :math:`X^T Y`: the number of labels, or one
-        less if every row has the same number of labels. None means that number, counting only
-        labels that have rows.
+        less if every sample has the same number of labels. None means that number, counting only
+        labels that have samples.
     ridge : float or "auto", default="auto"
         :math:`\gamma` as a multiple of the mean eigenvalue of :math:`X^T X`.
         "auto" chooses the value for which a ridge regression of the labels on the features is
@@ -49,7 +49,7 @@ class OPLS(GeneralizedReducer):
     ridge_ : float
         The ridge used.
     mean_ : ndarray of shape (n_features,)
-        Mean of the rows.
+        Mean of the samples.
     {classes_and_features}
 
     See Also
@@ -59,7 +59,7 @@ class OPLS(GeneralizedReducer):
 
     Notes
     -----
-    Every row counts once, with labels or without. The method solves one linear system with
+    Every sample counts once, with labels or without. The method solves one linear system with
     as many right-hand sides as labels; for large sparse X it does so by iteration, in memory
     of the size of X.
 

@@ -139,7 +139,7 @@ class TraceRatio(ScatterDifferenceReducer):
     n_iter_ : int
         Number of Newton steps.
     mean_ : ndarray of shape (n_features,)
-        Mean of the rows, each weighted by its number of labels.
+        Mean of the samples, each weighted by its number of labels.
     {classes_and_features}
 
     See Also
@@ -219,7 +219,7 @@ class SDPLDA(ScatterDifferenceReducer):
         non-empty classes minus one, or that rank if smaller.
     ridge : float or "auto", default="auto"
         Added to the diagonal of :math:`S_w`, as a multiple of the mean eigenvalue of
-        :math:`S_t`. With fewer rows than features :math:`S_w` is singular, and
+        :math:`S_t`. With fewer samples than features :math:`S_w` is singular, and
         :math:`\lambda_1` would be infinite without a ridge.
         "auto" chooses the value for which a ridge regression of the labels on the features is
         best in generalised cross-validation.
@@ -236,7 +236,7 @@ class SDPLDA(ScatterDifferenceReducer):
     ridge_ : float
         The ridge used.
     mean_ : ndarray of shape (n_features,)
-        Mean of the rows, each weighted by its number of labels.
+        Mean of the samples, each weighted by its number of labels.
     {classes_and_features}
 
     See Also
@@ -324,7 +324,7 @@ class MMC(ScatterDifferenceReducer):
         Eigenvalues of :math:`(S_b - S_w) / n`, descending. A negative eigenvalue means
         that the classes overlap more than they differ along that direction.
     mean_ : ndarray of shape (n_features,)
-        Mean of the rows, each weighted by its number of labels.
+        Mean of the samples, each weighted by its number of labels.
     {classes_and_features}
 
     See Also
@@ -334,7 +334,7 @@ class MMC(ScatterDifferenceReducer):
 
     Notes
     -----
-    At most K − 1 eigenvalues are positive, for K classes; on data with several labels per row
+    At most K − 1 eigenvalues are positive, for K classes; on data with several labels per sample
     often none is. The result depends on the scaling of the features. The
     problem is solved on the range of :math:`S_t`. For large sparse X the Lanczos method finds the
     directions; it refuses those whose variance it cannot distinguish from zero.
@@ -390,12 +390,12 @@ class OCM(GeneralizedReducer):
     eigenvalues_ : ndarray of shape (n_components,)
         Variance between the classes along each direction, descending.
     mean_ : ndarray of shape (n_features,)
-        Mean of the rows, each weighted by its number of labels.
+        Mean of the samples, each weighted by its number of labels.
     {classes_and_features}
 
     See Also
     --------
-    LDA : Weighs the spread of the class means by the spread of the rows.
+    LDA : Weighs the spread of the class means by the spread of the samples.
     MDDM : The same with the labels in place of the class means.
 
     Notes

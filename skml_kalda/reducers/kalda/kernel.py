@@ -154,38 +154,38 @@ class LandmarkFeatures(KernelTransformer):
 
     .. math:: \varphi(x) = k(x) K^{-1/2}
 
-    have the kernel as their inner product: exactly if all rows are landmarks, and in the
+    have the kernel as their inner product: exactly if all samples are landmarks, and in the
     Nyström approximation [1]_ if there are fewer. A linear method on these features is a
     kernel method: ``make_pipeline(LandmarkFeatures(), OPLS())``.
 
     Parameters
     ----------
     n_landmarks : int or "auto", default="auto"
-        Number of landmarks. "auto" means all rows, but at most 1000 landmarks.
+        Number of landmarks. "auto" means all samples, but at most 1000 landmarks.
     kernel : str or callable, default="rbf"
         A kernel of :func:`sklearn.metrics.pairwise.pairwise_kernels`, or "precomputed".
     gamma : "median", float or None, default="median"
         Parameter of the kernel, if it has one. "median" is one over the median squared
-        distance of two rows ("rbf") or over their median distance ("laplacian"); other
+        distance of two samples ("rbf") or over their median distance ("laplacian"); other
         kernels then take scikit-learn's default, as None does.
     landmarks : {"kmeans", "random"}, default="kmeans"
-        How landmarks are chosen if there are more rows: centres of k-means, or rows drawn at
-        random. k-means looks at ten rows for each landmark, drawn at random. Sparse rows are
-        clustered in their leading 64 singular directions, and the row nearest to each centre
-        is the landmark. For a precomputed kernel, landmarks are rows drawn at random.
+        How landmarks are chosen if there are more samples: centres of k-means, or samples drawn at
+        random. k-means looks at ten samples for each landmark, drawn at random. Sparse samples are
+        clustered in their leading 64 singular directions, and the sample nearest to each centre
+        is the landmark. For a precomputed kernel, landmarks are samples drawn at random.
     kernel_params : dict, default=None
         Further parameters of the kernel.
     random_state : int, RandomState instance or None, default=None
-        Chooses the landmarks, and the rows for the median.
+        Chooses the landmarks, and the samples for the median.
     n_jobs : int, default=None
         Number of jobs for the kernel.
 
     Attributes
     ----------
     landmarks_ : ndarray or sparse of shape (n_landmarks, n_features)
-        The landmarks; rows of the kernel if it is precomputed.
+        The landmarks; samples of the kernel if it is precomputed.
     landmark_indices_ : ndarray of shape (n_landmarks,) or None
-        Their indices among the training rows; None if they are centres of rows, or came in
+        Their indices among the training samples; None if they are centres of samples, or came in
         batches or blocks.
     gamma_ : float or None
         The parameter of the kernel; None if left to scikit-learn.
@@ -202,15 +202,15 @@ class LandmarkFeatures(KernelTransformer):
 
     Notes
     -----
-    Kernel values and their decomposition are computed in double precision and on rows about
+    Kernel values and their decomposition are computed in double precision and on samples about
     the mean of the landmarks where the kernel allows it, so that a large offset of the
     features costs no digits. The linear and the cosine kernel are taken about that mean: this
-    moves the origin of the features and leaves the distances between rows as they are.
+    moves the origin of the features and leaves the distances between samples as they are.
 
-    `partial_fit` keeps rows until there are ten for each landmark, then chooses the landmarks
+    `partial_fit` keeps samples until there are ten for each landmark, then chooses the landmarks
     from these; later batches change nothing. Until then `transform` uses the landmarks that
-    `fit` on the rows so far would choose, and a further batch changes them: call `partial_fit`
-    on enough rows first. On dask data the landmarks are chosen from ten rows
+    `fit` on the samples so far would choose, and a further batch changes them: call `partial_fit`
+    on enough samples first. On dask data the landmarks are chosen from ten samples
     for each of them, drawn from all blocks.
 
     References
@@ -347,13 +347,13 @@ class KernelKaLDA(KernelTransformer, SupervisedTransformer):
 
     Finds the functions :math:`f(x) = \sum_l k(x, x_l) a_l` of the landmarks :math:`x_l` after
     which the data are best aligned with the kernel of the labels: `MultiLabelKaLDA` on the
-    features of the kernel instead of on those of the data. With all rows as landmarks it is
+    features of the kernel instead of on those of the data. With all samples as landmarks it is
     exact; with fewer it is the Nyström approximation.
 
     Parameters
     ----------
     n_components : int, default=None
-        Number of functions. None means the number of non-empty classes, minus one if every row
+        Number of functions. None means the number of non-empty classes, minus one if every sample
         has the same number of labels or ``weights="labels"``.
     kernel : str or callable, default="rbf"
         A kernel of :func:`sklearn.metrics.pairwise.pairwise_kernels`, or "precomputed". For
@@ -361,36 +361,36 @@ class KernelKaLDA(KernelTransformer, SupervisedTransformer):
     gamma : "median", float or None, default="median"
         Parameter of the kernel, if it has one: see `LandmarkFeatures`.
     landmarks : {"kmeans", "random"}, default="kmeans"
-        How landmarks are chosen if there are more rows: centres of k-means, or rows drawn at
+        How landmarks are chosen if there are more samples: centres of k-means, or samples drawn at
         random. See `LandmarkFeatures`.
     n_landmarks : int or "auto", default="auto"
-        Number of landmarks. "auto" means all rows, but at most 1000 landmarks.
+        Number of landmarks. "auto" means all samples, but at most 1000 landmarks.
     constraint : {"none", "orthonormal"}, default="none"
         See `MultiLabelKaLDA`.
     weights : {"rows", "labels"}, default="rows"
-        Whether every row counts once, or every label. See `MultiLabelKaLDA`. A kernel fits
-        rare labels easily, and does worse where rows without labels are ignored.
+        Whether every sample counts once, or every label. See `MultiLabelKaLDA`. A kernel fits
+        rare labels easily, and does worse where samples without labels are ignored.
     shrinkage : float in [0, 1], "auto" or None, default="auto"
         See `MultiLabelKaLDA`; here it applies to the features of the kernel. Without
         shrinkage a kernel with many features fits anything.
     kernel_params : dict, default=None
         Further parameters of the kernel.
     random_state : int, RandomState instance or None, default=None
-        Chooses the landmarks, and the rows for the median.
+        Chooses the landmarks, and the samples for the median.
     n_jobs : int, default=None
         Number of jobs for the kernel.
 
     Attributes
     ----------
     landmarks_ : ndarray or sparse of shape (n_landmarks, n_features)
-        The landmarks; rows of the kernel if it is precomputed.
+        The landmarks; samples of the kernel if it is precomputed.
     landmark_indices_ : ndarray of shape (n_landmarks,) or None
-        Their indices among the rows they were chosen from; None if they are centres of rows.
+        Their indices among the samples they were chosen from; None if they are centres of samples.
     dual_components_ : ndarray of shape (n_landmarks, n_components)
         The coefficients :math:`a_l`, signed so that each function is positive at the landmark
         where its absolute value is largest.
     offset_ : ndarray of shape (n_components,)
-        Mean of the functions over the training rows, weighted as `weights` says.
+        Mean of the functions over the training samples, weighted as `weights` says.
     gamma_ : float or None
         The parameter of the kernel; None if left to scikit-learn.
     alignment_ : float
@@ -403,23 +403,23 @@ class KernelKaLDA(KernelTransformer, SupervisedTransformer):
 
     See Also
     --------
-    LandmarkFeatures : The features alone, to put in front of any other reducer.
+    LandmarkFeatures : The features alone, to use before any other reducer.
     MultiLabelKaLDA : The same with the linear kernel.
 
     Notes
     -----
-    Distances depend on the scaling of the features: put a `StandardScaler` in front unless
-    they share a unit. Rows without labels can be landmarks; with
+    Distances depend on the scaling of the features: use a `StandardScaler` before it unless
+    they share a unit. Samples without labels can be landmarks; with
     ``weights="labels"`` they are otherwise ignored.
 
-    `partial_fit` chooses the landmarks once there are ten rows for each of them, from these
-    first rows, and then keeps them. These rows are added up like all others, so the result is
-    that of `fit` with the same landmarks; with fewer rows it is that of `fit`. Shuffle the
-    rows if the first batches are not representative. On dask data, a first pass draws ten rows
-    for each landmark from all blocks and chooses the landmarks; a second pass adds up the
-    rows. A stream chooses its landmarks with its first dask batch at the latest.
+    `partial_fit` chooses the landmarks once there are ten samples for each of them, from these
+    first samples, and then keeps them. These samples are added up like all others, so the result is
+    that of `fit` with the same landmarks; with fewer samples it is that of `fit`. Shuffle the
+    samples if the first batches are not representative. On dask data, a first pass draws ten
+    samples for each landmark from all blocks and chooses the landmarks; a second pass adds up the
+    samples. A stream chooses its landmarks with its first dask batch at the latest.
 
-    Kernel values and their decomposition are computed in double precision, on rows about the
+    Kernel values and their decomposition are computed in double precision, on samples about the
     mean of the landmarks where the kernel allows it: a large offset of the features costs no
     digits. Features of eigenvalues below 1e-10 of the largest are left out; below the precision
     of X if it is a precomputed kernel in single precision.

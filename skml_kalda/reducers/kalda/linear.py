@@ -26,15 +26,15 @@ class MultiLabelKaLDA(BaseReducer):
     .. math:: \max_G J(G) = \frac{\mathrm{Tr}(G^T S_b G)}{\|G^T S_t G\|_F},
               \quad G^T G = I.
 
-    The scatter matrices :math:`S_b` (between classes) and :math:`S_t` (total) weigh each row
-    by its number of labels; with one label per row they are those of LDA [1]_. With
-    ``weights="rows"`` every row counts once.
+    The scatter matrices :math:`S_b` (between classes) and :math:`S_t` (total) weigh each sample
+    by its number of labels; with one label per sample they are those of LDA [1]_. With
+    ``weights="rows"`` every sample counts once.
 
     Parameters
     ----------
     n_components : int, default=None
         Number of directions. None means K - 1 for K non-empty classes, or K if
-        ``weights="rows"`` and rows differ in their number of labels; or the rank of the data
+        ``weights="rows"`` and samples differ in their number of labels; or the rank of the data
         if that is smaller. ``constraint="orthonormal"`` allows more.
     constraint : {"orthonormal", "none"}, default="orthonormal"
         "orthonormal" is the paper's problem, solved by iteration. "none" drops
@@ -42,18 +42,18 @@ class MultiLabelKaLDA(BaseReducer):
         by the square root of its eigenvalue. It is fast, and often the better metric for a
         neighbour classifier. Without shrinkage it does not depend on the units of the features.
     weights : {"labels", "rows"}, default="labels"
-        What counts once. "labels" is the paper's choice: a row counts once for each of its
-        labels, a row without labels is ignored, and the label kernel is
+        What counts once. "labels" is the paper's choice: a sample counts once for each of its
+        labels, a sample without labels is ignored, and the label kernel is
         :math:`\Omega^{-1/2} Y N^{-1} Y^T \Omega^{-1/2}`, where :math:`\Omega` holds the number
-        of labels of each row and :math:`N` the number of rows of each class. "rows": every row
-        counts once, including rows without labels, and the label kernel is the centred
+        of labels of each sample and :math:`N` the number of samples of each class. "rows": every
+        sample counts once, including samples without labels, and the label kernel is the centred
         :math:`Y Y^T`. J is then the alignment of centred kernels [3]_, rare classes weigh less,
         and the closed form is `OPLS` with ``normalize="sqrt_eig"``, up to scale.
     shrinkage : float in [0, 1], "auto" or None, default="auto"
         Replaces :math:`S_t` by :math:`(1-a) S_t + a\,\mathrm{Tr}(S_t)/p\,I` on the range of
         :math:`S_t`. "auto" chooses the :math:`a` for which a ridge regression of the labels
         on the features is best in generalised cross-validation [2]_; this costs almost nothing.
-        None is the paper's problem, which overfits unless there are many more rows than
+        None is the paper's problem, which overfits unless there are many more samples than
         features.
     solver : {"auto", "paper"}, default="auto"
         "auto" is a Newton method on the Grassmannian. "paper" is the gradient iteration of
@@ -80,7 +80,7 @@ class MultiLabelKaLDA(BaseReducer):
         The directions :math:`G^T`. They are uncorrelated on the training data, in order of
         descending variance, and signed so that the largest entry of each is positive.
     mean_ : ndarray of shape (n_features,)
-        Mean of the rows, each weighted by its number of labels unless ``weights="rows"``.
+        Mean of the samples, each weighted by its number of labels unless ``weights="rows"``.
     alignment_ : float
         Alignment of the kernel of the projected data with the kernel of the labels.
     explained_alignment_ratio_ : ndarray of shape (n_components,)
@@ -114,7 +114,7 @@ class MultiLabelKaLDA(BaseReducer):
     With ``constraint="orthonormal"`` the result depends on the scaling of the features:
     standardise them first (`StandardScaler`) unless they share a unit. The problem is solved
     on the range of :math:`S_t`: along other directions the training data do not vary, so the
-    objective says nothing about them. Rows without labels are ignored unless
+    objective says nothing about them. Samples without labels are ignored unless
     ``weights="rows"``.
 
     For large sparse X no square array is formed. The closed form is then one linear system

@@ -55,14 +55,14 @@ class AlignmentScaler(OneToOneFeatureMixin, SupervisedTransformer):
     Notes
     -----
     With :math:`\rho_{jk}` the correlation of feature j with the indicator of label k, over n
-    rows (the sum of their weights), the relevance is
+    samples (the sum of their weights), the relevance is
 
     .. math:: r_j = \max\Bigl(\frac1K\sum_k \rho_{jk}^2 - \frac1n,\ \frac{0.02}{n}\Bigr)
 
     and the factor :math:`r_j^{power/2}`, divided by its root mean square over the features.
     :math:`\frac1K\sum_k\rho_{jk}^2` is the alignment of the centred kernel
     :math:`x_jx_j^\top` of the feature with the kernel of the labels in unit variance, up to a
-    constant; 1/n is its mean for a feature that is independent of them. Labels that all rows
+    constant; 1/n is its mean for a feature that is independent of them. Labels that all samples
     have, or none, do not count.
 
     Features are not centred, because that would change no distance and make sparse X dense. A
