@@ -441,7 +441,7 @@ def check_kernel(values: Array) -> None:
     if not np.isfinite(values).all():
         raise ValueError(
             "The kernel of X has values that are not finite, or too large to be squared: use "
-            "another unit, for example with a StandardScaler before this estimator, or another kernel."
+            "another unit, for example a StandardScaler before this estimator, or another kernel."
         )
 
 
