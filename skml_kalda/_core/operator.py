@@ -397,11 +397,13 @@ class OperatorScatter(Scatter):
         return replace(self, mean=mean, offset=offset, cross=cross, blocks=blocks)
 
     def matmul(self, V: Array) -> Array:
-        """Return S_t V = TᵀT V, some columns at a time, which bounds the memory in between."""
+        """Return S_t V = TᵀT V, in memory some columns at a time, to bound what is in between."""
         if V.ndim == 1:
             return self.matmul(V[:, None])[:, 0]
         result = np.empty_like(V)
-        for columns in gen_batches(V.shape[1], _COLUMNS):
+        # On workers every product is one round, whatever the number of columns.
+        width = _COLUMNS if self.blocks.local is not None else max(V.shape[1], 1)
+        for columns in gen_batches(V.shape[1], width):
             result[:, columns] = self.blocks.total(Block.total, V[:, columns])
         return result
 
