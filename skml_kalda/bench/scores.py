@@ -8,13 +8,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-import numpy as np
 from sklearn import metrics
 
 from skml_kalda.metrics import ndcg_at_k, one_error, precision_at_k
-
-# Larger comparisons of all labels of all samples take more memory than they save time.
-_MOST_COMPARISONS = 2**22
 
 
 @dataclass(frozen=True)
@@ -66,18 +62,6 @@ def _accuracy(y: Any, predicted: Any) -> float:
     if y.ndim == 1:
         return float(metrics.accuracy_score(y, predicted))
     return 1 - float(metrics.hamming_loss(y, predicted))
-
-
-def _label_ranking_average_precision(y: Any, scores: Any) -> float:
-    """Compare all labels at once: scikit-learn loops over samples, a hundred times as slow."""
-    if y.size * y.shape[1] > _MOST_COMPARISONS:
-        return float(metrics.label_ranking_average_precision_score(y, scores))
-    true, n_labels = y > 0, (y > 0).sum(axis=1)
-    at_least = scores[:, np.newaxis, :] >= scores[:, :, np.newaxis]
-    hits = (at_least & true[:, np.newaxis, :]).sum(axis=2)
-    precision = np.where(true, hits / at_least.sum(axis=2), 0.0).sum(axis=1)
-    # A sample without labels is ranked right in any order.
-    return float(np.where(n_labels > 0, precision / np.maximum(n_labels, 1), 1).mean())
 
 
 def _average_precision(average: str) -> Callable[[Any, Any], float]:
@@ -132,7 +116,7 @@ SCORES = {
         _of_ranking(
             "average_precision",
             "label ranking average precision",
-            _label_ranking_average_precision,
+            metrics.label_ranking_average_precision_score,
         ),
         _of_ranking(
             "macro_average_precision", "macro average precision", _average_precision("macro")

@@ -147,16 +147,6 @@ def probabilities(X, Y, train, test):
     return np.asarray(knn.predict_proba(scaler.transform(X[test])))
 
 
-@pytest.mark.parametrize("decimals", [0, 1, 9])
-def test_the_quick_average_precision_is_that_of_scikit_learn(decimals):
-    rng = np.random.default_rng(decimals)
-    Y = (rng.random((50, 6)) < 0.4).astype(int)
-    Y[:2], Y[2] = 0, 1
-    scores = rng.random(Y.shape).round(decimals)
-    expected = metrics.label_ranking_average_precision_score(Y, scores)
-    assert SCORES["average_precision"].function(Y, scores) == pytest.approx(expected, abs=1e-12)
-
-
 def test_the_lead_of_one_method_is_tested_over_the_folds():
     """The corrected t-test by hand, and its words."""
     gaps = np.array([0.02, -0.01, 0.03, 0.01, 0.02])

@@ -13,7 +13,6 @@ import pandas as pd
 from jinja2 import Environment, PackageLoader, select_autoescape
 
 from skml_kalda.bench.methods import ITSELF, NO_REDUCTION, label
-from skml_kalda.bench.plan import command_of
 from skml_kalda.bench.reporting.figures import figure, figure_names, svg
 from skml_kalda.bench.reporting.ranks import leader, rank_methods
 from skml_kalda.bench.reporting.tables import (
@@ -137,8 +136,7 @@ def report(results: Results | Sequence[Results], output: str | PathLike[str] | N
     for run, anchor in zip(runs, _anchors(runs), strict=True):
         title = run.plan.title if len(runs) > 1 else "Results"
         parts = list(_parts(run, anchor))
-        command = command_of(run.plan)
-        chapters.append({"title": title, "anchor": anchor, "parts": parts, "command": command})
+        chapters.append({"title": title, "anchor": anchor, "parts": parts})
         pictures = [b for part in parts for b in part.blocks if isinstance(b, Picture)]
         for picture in pictures:
             # A figure has colours of its own outside of the page.
@@ -151,7 +149,7 @@ def report(results: Results | Sequence[Results], output: str | PathLike[str] | N
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"md": _escaped, "paragraph": _paragraph, "fence": _fence}
+    environment.filters |= {"md": _escaped, "paragraph": _paragraph}
     for name in ("report.md", "report.html"):
         text = environment.get_template(name).render(title=title, chapters=chapters)
         _write(folder / name, text.rstrip() + "\n")
@@ -191,11 +189,6 @@ def _paragraph(text: str) -> str:
     return re.sub(r"^(?=[#+=-])|^(\d+)(?=[.)])", r"\1\\", _escaped(text))
 
 
-def _fence(text: str) -> str:
-    """Return more backticks than a text has anywhere."""
-    return "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
-
-
 def _capitalized(text: str) -> str:
     return text[:1].upper() + text[1:]
 
@@ -221,7 +214,7 @@ def _parts(results: Results, anchor: str) -> Iterator[Part]:
     header = list(results.environments[-1])
     rows = ([each.get(name, "") for name in header] for each in seen.values())
     where = _plain("Where it ran", header, rows)
-    yield Part("Environment, and the command to run it again", [where], folded=True)
+    yield Part("Environment", [where], folded=True)
 
 
 def _setting(results: Results) -> str:

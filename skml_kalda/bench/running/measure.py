@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import signal
 import time
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -33,7 +30,7 @@ from skml_kalda.bench.running.tuning import Choice, choose
 from skml_kalda.bench.scores import scores_of
 
 
-def measure(cell: Cell, source: Source, timeout: float = 0) -> Row:
+def measure(cell: Cell, source: Source) -> Row:
     """Measure a cell; an exception of its method becomes a failed row.
 
     Cells that share a fit are best measured one after the other: the last fit is kept.
@@ -43,36 +40,10 @@ def measure(cell: Cell, source: Source, timeout: float = 0) -> Row:
     with threadpool_limits(1), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            with _limited(timeout):
-                row = ok_row(cell, source, _MEASURES[cell.kind](cell, source))
-        except _Late:
-            error = f"timeout: not done after {timeout:g} seconds"
-            row = failed_row(cell, source, "timeout", error)
+            row = ok_row(cell, source, _MEASURES[cell.kind](cell, source))
         except FAILURES as error:
             row = failed_row(cell, source, "error", describe_failure(error))
     return row | {"warnings": sorted({printable(str(each.message)) for each in caught})}
-
-
-class _Late(BaseException):
-    """No method that catches all its exceptions may catch this one."""
-
-
-@contextmanager
-def _limited(seconds: float) -> Iterator[None]:
-    if not seconds:
-        yield
-        return
-
-    def stop(*_: object) -> None:
-        raise _Late
-
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
 
 
 @dataclass(frozen=True)

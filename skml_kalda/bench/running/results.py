@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Self
 
 from skml_kalda.bench.plan import Cell, Plan
-from skml_kalda.bench.running.data import Source, how_to_get
+from skml_kalda.bench.running.data import Source
 from skml_kalda.bench.running.fitting import printable
 from skml_kalda.datasets.manifest import read_manifest
 
@@ -25,7 +25,7 @@ Row = dict[str, Any]
 # Every row has all of these; None stands for what was not measured.
 _FIELDS = (
     "status",  # "ok", "failed" or "skip"
-    "reason",  # of a failure "error", "timeout" or "died"; of a skipped dataset a sentence
+    "reason",  # of a failure "error" or "died"; of a skipped dataset a sentence
     "error",  # the message of a failure
     "command",  # that makes a skipped dataset available
     *(each.name for each in fields(Cell)),  # a skipped dataset has a row without a cell
@@ -64,15 +64,16 @@ def ok_row(cell: Cell, source: Source, measured: Mapping[str, Any]) -> Row:
 
 
 def failed_row(cell: Cell, source: Source, reason: str, error: str) -> Row:
-    """Return the row of a cell that failed: by an "error", a "timeout", or its process "died"."""
+    """Return the row of a cell that failed: by an "error", or its process "died"."""
     found = {"reason": reason, "error": printable(error), "warnings": []}
     return ok_row(cell, source, found) | {"status": "failed"}
 
 
-def skip_row(name: str, command: str) -> Row:
-    """Return the row of an absent dataset; `command` is the one that was run."""
-    reason = f"its file is not here (origin: {read_manifest(name).origin})"
-    found = {"dataset": name, "reason": reason, "command": how_to_get(name, command)}
+def skip_row(name: str) -> Row:
+    """Return the row of an absent dataset."""
+    manifest = read_manifest(name)
+    reason = f"its file is not here (origin: {manifest.origin})"
+    found = {"dataset": name, "reason": reason, "command": manifest.how_to_get()}
     return _complete({"status": "skip", **found})
 
 
@@ -235,8 +236,10 @@ def read_results(path: str | PathLike[str]) -> Results:
         raise ValueError(f"{path} holds no run: it should begin with a header")
     last = starts[-1]
     try:
-        plan = Plan.of(records[last]["plan"])
-    except ValueError as error:
+        # Older runs have settings that there are no more.
+        known = {each.name for each in fields(Plan)}
+        plan = Plan(**{name: v for name, v in records[last]["plan"].items() if name in known})
+    except (TypeError, ValueError) as error:
         raise ValueError(f"{path}, line {last}: {error}") from error
     data = records[last].get("data") or {}
     # A cell may have been run again, for instance after a failure: the last row counts.
