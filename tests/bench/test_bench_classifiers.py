@@ -53,16 +53,6 @@ def test_labels_that_do_not_vary_are_predicted_as_they_are(classifier):
     assert metrics.roc_auc_score(Y[:, [0, 3]], scores[:, [0, 3]]) > 0.6
 
 
-@pytest.mark.parametrize("classifier", ANY, ids=lambda each: type(each).__name__)
-@pytest.mark.parametrize("n_labels", [0, 1, 2])
-def test_few_labels_that_vary_are_no_special_case(classifier, n_labels):
-    X, Y = made()
-    Y[:, n_labels:] = 0
-    fitted = LabelClassifier.fit(classifier, X, Y)
-    assert fitted.predict(X).shape == fitted.scores(X).shape == Y.shape
-    assert fitted.predict(X)[:, :n_labels].any() == (n_labels > 0)
-
-
 class OnlyPredicts(ClassifierMixin, BaseEstimator):
     def fit(self, X, y):
         self.classes_ = np.unique(y)

@@ -102,23 +102,6 @@ def test_single_label_cells_are_those_of_a_plain_loop(tmp_path):
     assert 0.2 < np.mean(expected) < 0.99
 
 
-PUBLISHED = {"accuracy": (0.7368, 0.01), "micro_f1": (0.5693, 0.015), "macro_f1": (0.4213, 0.015)}
-
-
-@pytest.mark.parametrize("name", PUBLISHED)
-def test_mlda_on_yeast_is_near_the_published_numbers(name):
-    """The mean over the 200 splits of the kept run, as half of the splits alone are farther off.
-
-    It lies 0.0147 below the published macro F1. The 0.0003 that are left of the tolerance are
-    less than its standard error of 0.0004: the kept mean is within, and no more is claimed.
-    """
-    published, tolerance = PUBLISHED[name]
-    splits = np.reshape(only_scores(kept_splits(), name), (200, 5)).mean(axis=1)
-    assert splits.mean() == pytest.approx(published, abs=tolerance)
-    assert splits.std(ddof=1) / np.sqrt(200) < 0.0005
-    assert splits.min() < published < splits.max()
-
-
 @pytest.mark.parametrize(
     "repeat", [199, *(pytest.param(n, marks=pytest.mark.slow) for n in (0, 99))]
 )

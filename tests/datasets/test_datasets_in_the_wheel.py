@@ -45,13 +45,6 @@ def test_sdist_and_wheel_hold_manifests_and_data(distributions):
 
 
 @pytest.mark.slow
-def test_a_package_index_accepts_the_distributions(distributions):
-    files = [str(path) for path in distributions.iterdir()]
-    assert len(files) == 2
-    subprocess.run([sys.executable, "-m", "twine", "check", "--strict", *files], check=True)
-
-
-@pytest.mark.slow
 def test_the_wheel_works_in_an_empty_environment(distributions, tmp_path):
     venv.create(tmp_path / "env", with_pip=True)
     python = tmp_path / "env" / ("Scripts" if os.name == "nt" else "bin") / "python"

@@ -17,7 +17,6 @@ from skml_kalda.inspection import (
     loadings,
 )
 from skml_kalda.inspection.displays import NO_LABEL, OTHERS, PALETTE
-from tests.conftest import without
 from tests.inspection.conftest import LABELS, random_table
 
 SQUARE = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]
@@ -134,13 +133,6 @@ def test_wrong_arguments_are_named(kwargs, message, frames):
     with pytest.raises(ValueError, match=message):
         ProjectionDisplay.from_estimator(MultiLabelKaLDA().fit(X, Y), X, Y, **kwargs)
     assert not plt.get_fignums()
-
-
-def test_missing_matplotlib_is_named(monkeypatch):
-    without("matplotlib.pyplot", monkeypatch)
-    message = r'ProjectionDisplay needs matplotlib: pip install "skml-kalda\[inspection\]"'
-    with pytest.raises(ImportError, match=message):
-        ProjectionDisplay.from_transformed(SQUARE, ["a", "b", "a", "b"])
 
 
 both = pytest.mark.parametrize("display", [LoadingsDisplay, LabelProfileDisplay])

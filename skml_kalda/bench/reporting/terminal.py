@@ -44,11 +44,7 @@ def show_progress(cells: Sequence[Cell], console: Console) -> Iterator[Callable[
     start, failures = time.perf_counter(), set()
     bar = progress.Progress(
         progress.TextColumn("{task.description}", markup=False),
-        progress.BarColumn(),
-        progress.MofNCompleteColumn(),
-        progress.TimeElapsedColumn(),
-        progress.TextColumn("left"),
-        progress.TimeRemainingColumn(),
+        *progress.Progress.get_default_columns()[1:],
         console=console,
         transient=True,
         disable=not console.is_terminal,

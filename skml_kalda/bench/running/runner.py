@@ -19,6 +19,7 @@ from joblib import Parallel, cpu_count, delayed
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 
 from skml_kalda import __version__
+from skml_kalda._core.messages import required
 from skml_kalda.bench.plan import Cell, Plan, read_plan
 from skml_kalda.bench.running.data import Source, describe_user_data, find_source
 from skml_kalda.bench.running.measure import measure
@@ -199,15 +200,9 @@ def _measured_alone(cell: Cell, source: Source) -> list[Row]:
 @contextmanager
 def _connected(address: str) -> Iterator[Any]:
     """Connect to a Dask scheduler, and check that its workers have this package."""
+    distributed = required("distributed", by=f"dask={address!r}", extra="dask")
     try:
-        from distributed import Client
-
-        client = Client(address, timeout="10s", set_as_default=False)
-    except ImportError as error:
-        raise ImportError(
-            f'dask={address!r} needs distributed ({error}): pip install "skml-kalda[dask]" (in a '
-            'checkout: pip install ".[bench,dask]")'
-        ) from error
+        client = distributed.Client(address, timeout="10s", set_as_default=False)
     except (OSError, ValueError) as error:
         raise ConnectionError(
             f"no Dask scheduler answers at {address!r}: is it running, and is this the address "

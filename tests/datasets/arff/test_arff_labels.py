@@ -134,16 +134,6 @@ def test_strings_and_dates_can_be_left_out(tmp_path):
     assert_array_equal(load_arff(path, ignore=["id", "day"]).data, [[2], [3]])
 
 
-def test_nominal_features_can_be_refused(tmp_path):
-    path = tmp_path / "nominal.arff"
-    path.write_text(
-        "@relation 'r: -C 1'\n@attribute y {0,1}\n@attribute b {1,0}\n@attribute c {u,v}\n@data\n"
-    )
-    with pytest.raises(ArffError, match="feature 'c' is nominal: use nominal=\"onehot\""):
-        load_arff(path, nominal="error")
-    assert load_arff(path, nominal="error", ignore=["c"]).feature_names == ["b"]
-
-
 @pytest.mark.parametrize(
     ("labels", "reason"),
     [
@@ -161,8 +151,6 @@ def test_wrong_labels_end_in_one_arff_error(toy, labels, reason):
     assert caught.value.path == toy
 
 
-def test_wrong_options_are_named(toy):
-    with pytest.raises(ValueError, match="nominal must be"):
-        load_arff(toy, nominal="drop")
+def test_ignore_is_a_list(toy):
     with pytest.raises(TypeError, match="ignore must be a list"):
         load_arff(toy, ignore="a")
