@@ -286,7 +286,7 @@ def _check_known(name: str, value: Any, known: tuple[str, ...], estimator: Any) 
 
 
 def _dense(rows: Any) -> Array:
-    """Return rows as a dense array, because a model can hold no other."""
+    """Return a dense array, because a model can hold no other."""
     return np.asarray(rows.toarray() if sparse.issparse(rows) else rows, dtype=np.float64)
 
 

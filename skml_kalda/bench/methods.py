@@ -47,13 +47,13 @@ _PUBLISHED: dict[str, dict[str, Any]] = {
 
 
 def _cosine_votes() -> Any:
-    """What serves text: rows of unit length, closed-form kaLDA, neighbours by cosine."""
+    """Return a recipe for text: samples of unit length, closed-form kaLDA, cosine neighbours."""
     votes = skml_kalda.BinaryRelevanceKNN(20, weights="distance", metric="cosine")
     return Pipeline(
         [
             ("unit", Normalizer()),
             ("alignment", skml_kalda.AlignmentScaler(with_std=False)),
-            # The weights of the features change the length of the rows.
+            # The weights of the features change the length of the samples.
             ("unit_again", Normalizer()),
             ("kalda", skml_kalda.MultiLabelKaLDA(constraint="none")),
             ("votes", votes),

@@ -136,11 +136,12 @@ class Plan:
     name, title, about : str
         Its name, its title and a description of what it shows.
     kind : {"scores", "convergence", "projection", "gallery"}
-        Cross-validated scores; the objective by iteration; all rows in two dimensions; or the
-        rows of the first fold, held out from the fit, in two dimensions with labels and scores.
+        Cross-validated scores; the objective by iteration; all samples in two dimensions; or
+        the samples of the first fold, held out from the fit, in two dimensions with labels and
+        scores.
     data : dict
         By name: a "file" of your own, and options of `skml_kalda.datasets.load_table`: its
-        "labels", columns to "ignore", and "nominal".
+        "labels" and the columns to "ignore".
     datasets, methods, classifiers : tuple of str
         Names. Datasets are those of `skml_kalda.datasets` and of `data`; without any, all of
         `data`. Methods are those of the registry, the paper's names for them, "none", and
@@ -157,25 +158,25 @@ class Plan:
     folds, repeats, seed : int
         Settings of the cross-validation.
     stratified : bool
-        Whether folds of rows with several labels have the same share of every label, as folds
-        of rows with one class always do.
+        Whether folds of samples with several labels have the same share of every label, as
+        folds of samples with one class always do.
     standardize : bool
-        Whether features get zero mean and unit variance, by the training rows.
+        Whether features get zero mean and unit variance, by the training samples.
     classes : int
-        Use only the rows of the first so many classes; 0 means all.
+        Use only the samples of the first so many classes; 0 means all.
     max_rows : dict
-        By dataset: the number of rows to draw at random if it has more.
+        By dataset: the number of samples to draw at random if it has more.
     train_rows : dict
-        By dataset: the number of training rows of random splits, whose other rows are test rows;
-        there are as many splits as folds. Other datasets are cross-validated.
+        By dataset: the number of training samples of random splits, whose other samples are for
+        the test; there are as many splits as folds. Other datasets are cross-validated.
     tune : dict
         How a cross-validation inside every training fold chooses the parameters of each method
         and the k of the classifier "k-NN": the number of "folds", the "score" to maximise
         (several: their mean), the "neighbors" to choose k from, and by method a "grid" of values
         for each parameter.
     thresholds : int
-        Number of folds inside the training rows, at least 2, on which the thresholds of the tuned
-        F1 scores are chosen; 0 means that there are no such scores, which saves much time.
+        Number of folds inside the training samples, at least 2, on which the thresholds of the
+        tuned F1 scores are chosen; 0 means that there are no such scores, which saves much time.
     classify : tuple of str
         Those of your own methods that predict labels by themselves, so that no classifier
         follows them. A run finds them; reading its results imports no method.
@@ -417,7 +418,7 @@ def plan_of_files(data: Mapping[str, Mapping[str, Any]]) -> Plan:
         f"Which method is best on {', '.join(data)}?",
         "Reductions to K − 1 dimensions, each followed by a classifier, and methods that classify "
         "by themselves. Missing values are replaced by means, and thresholds of the tuned F1 are "
-        "chosen, inside the training rows. kaLDA, MLDA and the like have the defaults of this "
+        "chosen, inside the training samples. kaLDA, MLDA and the like have the defaults of this "
         "package.",
         data=data,
         methods=(

@@ -90,7 +90,7 @@ def _f1(average: str) -> Callable[[Any, Any], float]:
 _of_labels = partial(Score, multilabel_only=True)
 _of_ranking = partial(Score, multilabel_only=True, needs_probabilities=True)
 _loss = partial(_of_ranking, lower_is_better=True)
-_tuned = partial(_of_labels, note="one threshold for all labels, tuned on the training rows")
+_tuned = partial(_of_labels, note="one threshold for all labels, tuned on the training samples")
 # Without a label in a sample, predicting none is right.
 _jaccard = partial(metrics.jaccard_score, average="samples", zero_division=1.0)
 _precisions = [
@@ -109,10 +109,10 @@ SCORES = {
         Score("micro_f1", "micro F1", _f1("micro")),
         _tuned("macro_f1_tuned", "macro F1, tuned", _f1("macro"), tuned_for="macro"),
         _tuned("micro_f1_tuned", "micro F1, tuned", _f1("micro"), tuned_for="micro"),
-        _of_labels("samples_f1", "F1, mean over rows", _f1("samples")),
+        _of_labels("samples_f1", "F1, mean over samples", _f1("samples")),
         _of_labels("subset_accuracy", "subset accuracy", metrics.accuracy_score),
         _of_labels("hamming_loss", "Hamming loss", metrics.hamming_loss, lower_is_better=True),
-        _of_labels("jaccard", "Jaccard index, mean over rows", _jaccard),
+        _of_labels("jaccard", "Jaccard index, mean over samples", _jaccard),
         _of_ranking(
             "average_precision",
             "label ranking average precision",
@@ -124,7 +124,7 @@ SCORES = {
         _of_ranking(
             "micro_average_precision", "micro average precision", _average_precision("micro")
         ),
-        _of_ranking("roc_auc", "macro ROC AUC", _roc_auc, "labels that vary in the test rows"),
+        _of_ranking("roc_auc", "macro ROC AUC", _roc_auc, "labels that vary in the test samples"),
         _loss("one_error", "one-error", one_error),
         _loss("coverage", "coverage error", metrics.coverage_error),
         _loss("ranking_loss", "ranking loss", metrics.label_ranking_loss),

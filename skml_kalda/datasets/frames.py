@@ -87,7 +87,7 @@ class Frame:
     def _scan(self, encoding: str) -> tuple[str, list[str]]:
         """Return separator and column names, and note the line of every row.
 
-        pandas fills up rows that are too short, and does not tell on which line a row is.
+        pandas fills up rows that are too short, and does not say on which line a row is.
         """
         with opener(self.path)(
             self.path, "rt", encoding=encoding, errors="replace", newline=""
@@ -119,7 +119,7 @@ class Frame:
         elif all(re.fullmatch(_NUMBERS["."], name.lower()) for name in names):
             reason = "the first line should name the columns, but it has numbers"
         elif times > 1:
-            reason = f"{times} columns are called {name!r}: give each a name of its own"
+            reason = f"{times} columns are called {name!r}: rename all but one"
         else:
             return names
         raise TableError(reason, path=self.path, line=1)

@@ -192,7 +192,7 @@ def parse_labels(text: str | None) -> str | int | None:
 def _label_columns(names: Sequence[str], labels: Labels, path: Path) -> list[int]:
     """Return the positions of the label columns."""
     if labels is None or labels == "" or isinstance(labels, bool):
-        reason = "which columns are labels? Name them ('a,b'), give a pattern ('label_*'), or a"
+        reason = "which columns are labels? Pass names ('a,b'), a pattern ('label_*'), or a"
         raise TableError(f"{reason} number: n for the first n, -n for the last n", path=path)
     if not isinstance(labels, int):
         found = _named_columns(names, labels, path, "labels")

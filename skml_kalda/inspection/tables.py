@@ -137,7 +137,7 @@ def project(reducer: Any, X: Any) -> tuple[Array, list[str]]:
 
 
 def _direction_names(reducer: Any, n: int) -> list[str]:
-    """Return the names that the reducer gives to its directions, or numbers."""
+    """Return the names of the reducer's directions, or numbers."""
     last = reducer[-1] if isinstance(reducer, Pipeline) else reducer
     return _names_out(last) or [f"direction {number}" for number in range(n)]
 

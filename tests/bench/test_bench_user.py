@@ -75,7 +75,7 @@ def test_the_command_compares_methods_on_a_table(here, capsys):
     shown = capsys.readouterr().out
     for text in (
         "Which method is best on mine.csv? 10 cells",
-        "mine.csv: 60 rows, 7 features, 4 labels",
+        "mine.csv: 60 samples, 7 features, 4 labels",
         "column 'size' holds words: one-hot encoded in 1 column",
         "1 of 420 values are missing",
         "[10/10]",

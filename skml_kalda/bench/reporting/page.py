@@ -41,11 +41,11 @@ _CAPTIONS = {
     "ranks": "{score}: mean rank across the datasets (1 is best). Nemenyi's test at 5 % finds no "
     "difference between methods under one bar.",
     "cost": "{score} against the time to train, as a ratio to the fastest: best is above and left.",
-    "spread": "How the splits of the same rows differ: the mean over the folds of each split.",
+    "spread": "How the splits of the same samples differ: the mean over the folds of each split.",
     "dimension": "{score} by dimension of the subspace; the dotted line is K − 1.",
     "convergence": "The objective by iteration; thin lines extend the last value.",
-    "projection": "Every row in the first two dimensions; colours and markers show the classes.",
-    "gallery": "Held-out rows in two dimensions; each point has a wedge for each of its labels. "
+    "projection": "Every sample in the first two dimensions; colours and markers show the classes.",
+    "gallery": "Held-out samples in two dimensions; each point has a wedge for each of its labels. "
     "Panels are rotated and mirrored to match one another, which changes no distance.",
 }
 # The scores of the summary, and those that are not folded away.
@@ -223,13 +223,13 @@ def _setting(results: Results) -> str:
     methods = plan.methods[0] if len(plan.methods) == 1 else f"{len(plan.methods)} methods"
     counts = f"{len(results.ok)} cells measured, {len(results.failed)} failed"
     counts += f", {results.missing} not run yet." if results.missing else "."
-    scale = "standardised on the training rows" if plan.standardize else "as they are"
+    scale = "standardised on the training samples" if plan.standardize else "as they are"
     if plan.kind != "scores":
         return f"{methods} on {sets}. Features {scale}. {counts}"
     folds = f"{plan.repeats} × {plan.folds}-fold cross-validation, seed {plan.seed}"
     if set(plan.datasets) <= set(plan.train_rows):
         folds = f"{plan.repeats * plan.folds} random splits, seed {plan.seed}"
-    drawn = " The largest sets are random samples of their rows." if plan.max_rows else ""
+    drawn = " The largest datasets are random samples." if plan.max_rows else ""
     return f"{methods} on {sets}: {folds}; features {scale}. {counts}{drawn}"
 
 
@@ -277,9 +277,9 @@ def _summary(results: Results) -> Iterator[Grid]:
     ]
     header = ["measure", "leader", "score", "second", "lead", "how sure", "time to train"]
     caption = (
-        "Who leads, by measure. How sure: t-test over the folds, corrected for the training rows "
-        "that they share; clear is p < 5 %. The same scores found the leader, so its lead is "
-        "probably overstated. Time is the ratio to the fastest"
+        "Who leads, by measure. How sure: t-test over the folds, corrected for the training "
+        "samples that they share; clear is p < 5 %. The same scores found the leader, so its lead "
+        "is probably overstated. Time is the ratio to the fastest"
     )
     if rows:
         yield _plain(caption, header, rows)
@@ -297,8 +297,8 @@ def _pictures(results: Results, anchor: str) -> Iterator[Picture]:
     for name, score in [*((name, first) for name in names), *more]:
         words = [anchor, name, *([score.replace("_", "-")] if others else [])]
         paper = table(results, score)["paper"].notna().any()
-        beside = ", and the paper's number where it has one" if paper else ""
-        caption = _CAPTIONS[name].format(score=_capitalized(SCORES[score].title), paper=beside)
+        published = ", and the paper's number where it has one" if paper else ""
+        caption = _CAPTIONS[name].format(score=_capitalized(SCORES[score].title), paper=published)
         drawn = svg(figure(results, name, score=score), "-".join(words))
         yield Picture("-".join(words), caption, drawn)
 
@@ -320,7 +320,7 @@ def _score_parts(results: Results) -> Iterator[Part]:
         grid = _plain(caption, list(verdict), verdict.to_numpy())
         yield Part("Is the paper's ranking confirmed?", [grid])
     if outside := list(_outside(results)):
-        yield Part("Published results beside ours", outside)
+        yield Part("Published results and ours", outside)
     for classifier in classifiers_in(results):
         after = "" if classifier == ITSELF else f" with {classifier}"
         grids = {
@@ -363,7 +363,7 @@ def _outside(results: Results) -> Iterator[Grid]:
             "deviation)"
         )
         titles = [SCORES[score].label for score in scores]
-        yield _plain(caption, ["method", "training rows", *titles], rows)
+        yield _plain(caption, ["method", "training samples", *titles], rows)
 
 
 def _score_grid(results: Results, rows: pd.DataFrame, score: Score) -> Grid:
@@ -380,7 +380,7 @@ def _score_grid(results: Results, rows: pd.DataFrame, score: Score) -> Grid:
 
     def drawn(name: str) -> str:
         most, n = results.plan.max_rows.get(name, 0), size_of(results, name)["rows"]
-        return f"{most} of {n} rows" if 0 < most < n else ""
+        return f"{most} of {n} samples" if 0 < most < n else ""
 
     return _by_method(caption, rows.assign(best=best), results.plan.methods, write, drawn)
 
@@ -395,7 +395,7 @@ def _spreads(results: Results, classifier: str) -> Iterator[Grid]:
     for score in (score for score in MAIN if score in scores_in(results)):
         caption = (
             f"{_capitalized(SCORES[score].label)} over {results.plan.repeats} splits of the same "
-            "rows: mean ± its standard error; below, the standard deviation over the splits and "
+            "samples: mean ± its standard error; below, the standard deviation over the splits and "
             f"the result of the split with seed {results.plan.seed} alone"
         )
         if results.plan.repeats > 1:
@@ -454,7 +454,7 @@ def _against_none(results: Results, score: Score) -> Grid:
 def _times(results: Results) -> Iterator[Grid]:
     titles = {
         "train_seconds": "Time to train",
-        "predict_seconds": "Time to predict the test rows",
+        "predict_seconds": "Time to predict the test samples",
     }
     for kind, title in titles.items():
         ratios = time_ratios(results, kind)

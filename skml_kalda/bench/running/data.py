@@ -110,7 +110,7 @@ def _describe(source: Source) -> dict[str, Any]:
     y, names = bunch.target, list(bunch.target_names)
     several = y.ndim == 2
     constant = [
-        f"label {name!r} is {share:.0f} in all rows"
+        f"label {name!r} is {share:.0f} in all samples"
         for name, share in zip(names, y.mean(axis=0) if several else [], strict=several)
         if share in (0, 1)
     ]
@@ -130,7 +130,7 @@ def _describe(source: Source) -> dict[str, Any]:
 def lines_about(data: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     """Yield a line for each file of the user, and one for each note about it."""
     for name, found in data.items():
-        size = f"{found['rows']} rows, {found['features']} features, "
-        several = f" ({found['cardinality']:.2f} per row)" if found["kind"] == "labels" else ""
+        size = f"{found['rows']} samples, {found['features']} features, "
+        several = f" ({found['cardinality']:.2f} per sample)" if found["kind"] == "labels" else ""
         yield f"{name}: {size}{found['labels']} {found['kind']}{several}"
         yield from (f"  {note}" for note in found["notes"])

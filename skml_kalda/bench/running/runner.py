@@ -35,7 +35,7 @@ from skml_kalda.framework import providers
 
 Group = tuple[Sequence[Cell], Source]
 Progress = Callable[[Sequence[Cell]], AbstractContextManager[Callable[[Row], None]]]
-# A cell is timed, and limits the threads of its process, so no other may run beside it there.
+# A cell is timed, and limits the threads of its process, so no other may run there meanwhile.
 _ONE_AT_A_TIME = Lock()
 # Seconds after which idle workers end: those of a run that was killed have nobody to end them.
 _PATIENCE = 5
@@ -166,7 +166,7 @@ def _in_processes(groups: list[Group], jobs: int) -> Iterator[Row]:
     left = dict(enumerate(groups))
     while left:
         tasks = (delayed(_numbered)(number, *left[number]) for number in list(left))
-        # No batches, and no task ahead of its turn: those in work are the first ones.
+        # No batches, and no task before its turn: those in work are the first ones.
         options = {"batch_size": 1, "pre_dispatch": "n_jobs", "idle_worker_timeout": _PATIENCE}
         parallel = Parallel(jobs, "loky", "generator_unordered", **options)
         try:

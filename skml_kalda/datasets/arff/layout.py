@@ -117,10 +117,10 @@ def _labels(
     header: Header, positions: dict[str, int], path: Path, labels: Labels
 ) -> tuple[list[int], bool]:
     """Return the positions of the labels, and whether they are one class attribute."""
-    beside = path.with_name(f"{arff_stem(path)}.xml")
+    xml = path.with_name(f"{arff_stem(path)}.xml")
     option = MEKA_OPTION.search(header.relation)
-    if labels is None and beside.exists():
-        labels = beside
+    if labels is None and xml.exists():
+        labels = xml
     elif labels is None and option is not None:
         labels = int(option.group(1))
     elif labels is None:

@@ -57,9 +57,9 @@ def load_arff(
         The file.
     labels : path-like, list of str, int or None, default=None
         Which attributes are the labels: a Mulan XML file, their names, or their number (n for the
-        first n, -n for the last n, as in MEKA). None means the XML file of the same name beside the
-        file, else the ``-C`` of the relation, else the only nominal attribute as class (or the last
-        attribute if it is nominal and called "class").
+        first n, -n for the last n, as in MEKA). None means the XML file of the same name, else
+        the ``-C`` of the relation, else the only nominal attribute as class (or the last attribute
+        if it is nominal and called "class").
     sparse_labels : bool, default=False
         Whether to return the {0,1} labels as CSR instead of as an array.
     ignore : iterable of str, default=()
