@@ -531,13 +531,10 @@ def _foremost(table: Any, n: int) -> Any:
 
 def _checked_components(components: Sequence[Any], n: int, at_most: int | None = None) -> list[int]:
     """Return the numbers of the directions to draw as a list, each one between 0 and n - 1."""
-    chosen = list(components)
-    known = all(isinstance(each, Integral) and 0 <= int(each) < n for each in chosen)
-    if not known or not 1 <= len(chosen) <= (at_most or n):
-        many = f"one or {at_most}" if at_most else "some"
+    chosen, most = list(components), at_most or n
+    if not 1 <= len(chosen) <= most or not set(chosen) <= set(range(n)):
         raise ValueError(
-            f"components={components!r} must be {many} of the {n} directions: numbers from 0 to "
-            f"{n - 1}."
+            f"components={components!r} must be 1 to {most} directions: numbers from 0 to {n - 1}."
         )
     return chosen
 

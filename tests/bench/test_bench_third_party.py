@@ -48,7 +48,7 @@ def test_sys_exit_in_a_method_is_a_failure_of_its_cell(their_methods, tmp_path):
     results = run(plan_of("Exits", "Theirs"), tmp_path / "out")
     assert [row["method"] for row in results.ok] == ["Theirs"]
     (error,) = [row["error"] for row in results.failed]
-    assert error.strip() == "the method tried to end the program: SystemExit: enough"
+    assert error.strip() == "SystemExit: enough"
 
 
 def test_text_that_no_file_can_hold_is_escaped(their_methods, tmp_path, capfd):
