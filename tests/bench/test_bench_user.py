@@ -287,15 +287,3 @@ def test_reading_results_imports_and_makes_nothing_that_they_name(theirs, capsys
     plan = Plan("b", "B", datasets=("emotions",), methods=("trap:Thing",), folds=2)
     assert len(run(plan, "new").ok) == 2
     assert (theirs / "imported").exists()
-
-
-def test_results_of_a_method_that_is_gone_are_shown_under_its_name(tmp_path):
-    plan = Plan("a", "A", datasets=("emotions",), methods=("PCA",), folds=2)
-    path = run(plan, tmp_path).folder / "results.jsonl"
-    path.write_text(path.read_text().replace('"PCA"', '"GoneCV"'))
-    results = read_results(tmp_path)
-    assert (len(results.ok), results.missing) == (2, 0)
-    assert table(results)["method"].tolist() == ["GoneCV"]
-    assert "GoneCV" in report(results).read_text("utf-8")
-    with pytest.raises(ValueError, match="'GoneCV' is not a known method"):
-        run(results.plan, tmp_path)

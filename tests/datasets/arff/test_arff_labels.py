@@ -62,12 +62,6 @@ def test_meka_option_counts_from_the_front_or_from_the_back(tmp_path, option, na
     assert load_arff(path).target_names == names
 
 
-def test_a_list_of_names_keeps_its_order(toy):
-    found = load_arff(toy, labels=["tag2", "tag one"])
-    assert found.target_names == ["tag2", "tag one"]
-    assert_array_equal(found.target, [[0, 1], [1, 0], [1, 1]])
-
-
 def test_labels_may_be_sparse(toy):
     found = load_arff(toy, labels=["tag2", "tag one"], sparse_labels=True)
     assert issparse(found.target)
@@ -111,15 +105,6 @@ def test_every_line_end_is_known(tmp_path, line_end):
     path = tmp_path / "toy.arff"
     path.write_bytes((HEADER + ROWS).replace("\n", line_end).encode())
     assert_array_equal(load_arff(path, labels=["tag2"]).target, [[0], [1], [1]])
-
-
-def test_shape_comes_from_the_header_and_the_row_count(tmp_path):
-    path = tmp_path / "sparse.arff"
-    lines = "".join(f"@attribute a{i} numeric\n" for i in range(50))
-    path.write_text(
-        f"@relation 'r: -C 1'\n@attribute y {{0,1}}\n{lines}@data\n{{}}\n{{1 2}}\n{{}}\n"
-    )
-    assert load_arff(path).data.shape == (3, 50)
 
 
 def test_strings_and_dates_can_be_left_out(tmp_path):
