@@ -54,7 +54,7 @@ def precision_at_k(
     Notes
     -----
     P@k of the Extreme Classification Repository [1]_. As there, a sample without labels counts as
-    zero; give it weight zero to leave it out. Labels with equal scores share their ranks: the
+    zero; set its weight to zero to leave it out. Labels with equal scores share their ranks: the
     result is the mean over all their orders, and does not depend on the order of the columns.
 
     References
@@ -145,9 +145,9 @@ def one_error(y_true: Any, y_score: Any, *, sample_weight: ArrayLike | None = No
 
     Notes
     -----
-    The one-error of Zhang and Zhou [1]_. A sample without labels counts as an error; give it weight
-    zero to leave it out. If several labels have the highest score, the share of them that is
-    not true counts.
+    The one-error of Zhang and Zhou [1]_. A sample without labels counts as an error; set its
+    weight to zero to leave it out. If several labels have the highest score, the share of them
+    that is not true counts.
 
     References
     ----------

@@ -152,10 +152,6 @@ class Operators:
         """
         return Operators(self.version, np.float64)
 
-    def total(self, nodes: list[Node]) -> Node:
-        """Add nodes of the same shape."""
-        return nodes[0] if len(nodes) == 1 else self("Sum", *nodes)
-
     def row_sums(self, node: Node, axis: int = 1, keepdims: int = 1) -> Node:
         """Sum along an axis."""
         return self("ReduceSum", node, np.array([axis]), keepdims=keepdims)
@@ -200,7 +196,7 @@ def _kernel_sums(kernel: LandmarkKernel, A: Array, X: Node, op: Operators) -> No
     default = kernel.params.get("gamma", 1 / landmarks.shape[1])
     gammas = [default if gamma is None else float(gamma) for gamma in kernel.gammas]
     values = [op("Exp", op("Mul", distances, np.array([-gamma]))) for gamma in gammas]
-    return op("MatMul", op.total(values), A / len(gammas))
+    return op("MatMul", op("Sum", *values), A / len(gammas))
 
 
 def _log_odds(classifier: Any, X: Node, op: Operators) -> list[Node]:
@@ -211,9 +207,8 @@ def _log_odds(classifier: Any, X: Node, op: Operators) -> list[Node]:
         sums = op64("MatMul", X, A)
     else:
         kernels = feature_map.kernels
-        sums = op64.total(
-            [_kernel_sums(k, A / len(kernels), op64("Mul", X, c), op64) for c, k in kernels]
-        )
+        parts = [_kernel_sums(k, A / len(kernels), op64("Mul", X, c), op64) for c, k in kernels]
+        sums = op64("Sum", *parts)
     log_odds = op64("Add", sums, intercept)
     if not classifier._is_indicator:
         return _classes(classifier, op.cast(op64("Softmax", log_odds, axis=1), op.dtype), op)
@@ -291,7 +286,7 @@ def _check_known(name: str, value: Any, known: tuple[str, ...], estimator: Any) 
 
 
 def _dense(rows: Any) -> Array:
-    """Return rows as a dense array, because a model can hold no other."""
+    """Return a dense array, because a model can hold no other."""
     return np.asarray(rows.toarray() if sparse.issparse(rows) else rows, dtype=np.float64)
 
 

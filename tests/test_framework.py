@@ -101,12 +101,6 @@ def test_a_name_taken_twice_is_said(tmp_path, monkeypatch):
         assert "Twin" in transformers()
 
 
-def test_what_works_is_not_mended():
-    search = mlknn.NearestNeighbors
-    assert mend_neighbor_classifiers() is False
-    assert mlknn.NearestNeighbors is search
-
-
 def test_mending_lets_the_old_call_through_and_may_be_repeated(monkeypatch):
     class Old(MLkNN):
         def __init__(self, k=10, s=1.0, ignore_first_neighbours=0):

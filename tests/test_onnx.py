@@ -29,7 +29,7 @@ from skml_kalda import (
     MultiLabelKaLDA,
 )
 from skml_kalda.reducers.base import BaseReducer
-from tests.conftest import made, without
+from tests.conftest import made
 
 # Neither this package nor scikit-learn can be imported where the models run.
 RUN = """
@@ -176,11 +176,6 @@ def test_labels_and_probabilities_agree(name, outputs):
     np.testing.assert_allclose(probabilities, CASES[name].expected("predict_proba"), atol=1e-6)
 
 
-def test_every_linear_reducer_is_among_the_cases():
-    assert {each.__name__ for each in public(BaseReducer)} < set(REDUCERS)
-    assert len(public(BaseReducer)) >= 16
-
-
 @pytest.mark.parametrize(
     ("estimator", "message"),
     [
@@ -203,10 +198,3 @@ def test_votes_without_those_who_do_not_know_have_no_converter():
     skml_kalda.onnx.register()
     with pytest.raises(ValueError, match=r"MLkNN fitted with unknown labels \(NaN\)"):
         to_onnx(MLkNN(k=3).fit(X, Y), X[:1])
-
-
-def test_missing_libraries_are_named(monkeypatch):
-    without("skl2onnx", monkeypatch)
-    message = r'skml_kalda.onnx needs skl2onnx: pip install "skml-kalda\[onnx\]"'
-    with pytest.raises(ImportError, match=message):
-        skml_kalda.onnx.register()

@@ -216,7 +216,7 @@ def _euclidean(near: NDArray[np.float64], rows: NDArray[Any]) -> NDArray[np.floa
 
 
 def _cosine(near: NDArray[np.float64], rows: NDArray[Any]) -> NDArray[np.float64]:
-    """Return half the squared distances of rows scaled to unit length; one if a row is zero."""
+    """Return half the squared distances after scaling to unit length; one if a sample is zero."""
     lengths = [np.sqrt(_squares(each.astype(np.float64)))[..., np.newaxis] for each in (near, rows)]
     with np.errstate(invalid="ignore"):
         distances = _squares(near / lengths[0] - rows / lengths[1]) / 2

@@ -106,12 +106,11 @@ def _add_run(command: argparse.ArgumentParser) -> None:
     for name in ("datasets", "methods", "classifiers"):
         add(f"--{name}", nargs="+", metavar="NAME", help=f"{name} to use instead of the plan's")
     add("--dimensions", nargs="+", type=int, metavar="N", help="numbers of components")
-    for name in ("k", "folds", "repeats", "seed"):
+    for name in ("folds", "repeats", "seed"):
         add(f"--{name}", type=int, metavar="N")
     for name in ("standardize", "stratified"):
         add(f"--{name}", action=argparse.BooleanOptionalAction)
     add("--thresholds", type=int, metavar="N", help="inner folds that tune F1 thresholds; 0: none")
-    add("--timeout", type=float, metavar="SECONDS", help="a cell that takes longer fails")
     add("--jobs", type=int, default=cpu_count(), metavar="N", help="processes (default: all cores)")
     add("--dask", metavar="ADDRESS", help="run on the Dask cluster of this scheduler instead")
     add("--output", type=Path, metavar="DIR", help="default: bench-results/PLAN, or FILE")
@@ -122,7 +121,7 @@ def _add_run(command: argparse.ArgumentParser) -> None:
 
 def _plan(arguments: argparse.Namespace) -> tuple[Plan, Path]:
     """Return the plan that the arguments name, and the folder of its results."""
-    changes = {name: getattr(arguments, name) for name in ("k", *LISTS, *SINGLE)}
+    changes = {name: getattr(arguments, name) for name in (*LISTS, *SINGLE)}
     if not arguments.data:
         if arguments.labels or arguments.ignore:
             raise ValueError("--labels and --ignore are for a file: name it with --data FILE")

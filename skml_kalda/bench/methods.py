@@ -47,13 +47,13 @@ _PUBLISHED: dict[str, dict[str, Any]] = {
 
 
 def _cosine_votes() -> Any:
-    """What serves text: rows of unit length, closed-form kaLDA, neighbours by cosine."""
+    """Return a recipe for text: samples of unit length, closed-form kaLDA, cosine neighbours."""
     votes = skml_kalda.BinaryRelevanceKNN(20, weights="distance", metric="cosine")
     return Pipeline(
         [
             ("unit", Normalizer()),
             ("alignment", skml_kalda.AlignmentScaler(with_std=False)),
-            # The weights of the features change the length of the rows.
+            # The weights of the features change the length of the samples.
             ("unit_again", Normalizer()),
             ("kalda", skml_kalda.MultiLabelKaLDA(constraint="none")),
             ("votes", votes),
@@ -173,15 +173,10 @@ def _imported(name: str) -> Callable[[], Any]:
         raise ValueError(f"method {name!r} cannot be imported: {reason}") from error
     make = found if isinstance(found, type) else partial(clone, found, safe=False)
     try:
-        estimator = make()
-    except TypeError as error:
-        raise ValueError(f"method {name!r} cannot be made without arguments: {error}") from error
-    able = any(hasattr(estimator, each) for each in ("transform", "predict"))
-    if not (able and hasattr(estimator, "fit") and hasattr(estimator, "set_params")):
-        raise ValueError(
-            f"method {name!r} is no estimator: it must have fit and set_params, and transform or "
-            "predict"
-        )
+        make().get_params()
+    except (TypeError, AttributeError) as error:
+        reason = f"is not an estimator that can be made without arguments: {error}"
+        raise ValueError(f"method {name!r} {reason}") from error
     return make
 
 

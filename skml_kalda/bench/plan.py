@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import re
-import shlex
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, asdict, dataclass, field, fields, replace
 from itertools import product
+from numbers import Integral
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from sklearn.model_selection import ParameterGrid
+from sklearn.utils._param_validation import (
+    Interval,
+    StrOptions,
+    validate_parameter_constraints,
+)
 
 from skml_kalda._core.messages import check_name
 from skml_kalda.bench.methods import (
@@ -36,7 +40,7 @@ from skml_kalda.datasets.manifest import manifest_names, read_manifest
 PLANS = Path(__file__).parent / "plans"
 # The settings that options of the command line change.
 LISTS = ("datasets", "methods", "classifiers", "dimensions")
-SINGLE = ("folds", "repeats", "seed", "standardize", "stratified", "thresholds", "timeout")
+SINGLE = ("folds", "repeats", "seed", "standardize", "stratified", "thresholds")
 # The kinds of cells that hold out samples from the fit and classify them.
 HELD_OUT = ("scores", "gallery")
 # Scores at the best threshold, and the average of their F1: a tuning may maximise them.
@@ -102,90 +106,25 @@ def _is_required(each: Field[Any]) -> bool:
     return each.default is MISSING and each.default_factory is MISSING
 
 
-Test = Callable[[Any], bool]
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str) and bool(value.strip())
-
-
-def _is_whole(least: int) -> Test:
-    return lambda value: type(value) is int and least <= value < 2**31
-
-
-def _is_list(test: Test, least: int = 0) -> Test:
-    return lambda value: (
-        isinstance(value, list | tuple)
-        and all(map(test, value))
-        and len(set(value)) == len(value) >= least
-    )
-
-
-def _is_table(test: Test) -> Test:
-    return lambda value: (
-        isinstance(value, Mapping) and all(map(_is_text, value)) and all(map(test, value.values()))
-    )
-
-
-def _is_file(value: Any) -> bool:
-    kinds = {"file": str, "labels": str | int | list | tuple, "ignore": list | tuple}
-    kinds |= {"nominal": str}
-    is_known = _is_table(lambda _: True)(value) and "file" in value and value.keys() <= kinds.keys()
-    return is_known and all(isinstance(each, kinds[name]) for name, each in value.items())
-
-
-_TEXT = ("a text", _is_text)
-_NAMES = ("a list of different names, at least one", _is_list(_is_text, 1))
-_SWITCH = ("true or false", lambda value: isinstance(value, bool))
-_ROWS = ("a table with a whole number for each dataset", _is_table(_is_whole(0)))
-_FOLDS = ("a whole number of at least 2", _is_whole(2))
-_PARAMETERS = "a table with a table of parameters for each method"
-_WHOLE_NUMBERS = "a list of different whole numbers of at least 1"
+_LIST, _WHOLE = [list, tuple], [Interval(Integral, 0, None, closed="left")]
+_FOLDS = [Interval(Integral, 2, None, closed="left")]
 # What each setting of a plan, and each setting of its tuning, may be.
-_ALLOWED: dict[str, tuple[str, Test]] = {
-    "name": _TEXT,
-    "title": _TEXT,
-    "about": ("a text", lambda value: isinstance(value, str)),
-    "kind": _TEXT,
-    "data": ("a table with a file, and perhaps its labels, for each name", _is_table(_is_file)),
-    "datasets": _NAMES,
-    "methods": _NAMES,
-    "classifiers": _NAMES,
-    "parameters": (_PARAMETERS, _is_table(_is_table(lambda _: True))),
-    "published": _SWITCH,
-    "dimensions": (_WHOLE_NUMBERS, _is_list(_is_whole(1))),
+_CONSTRAINTS: dict[str, Sequence[Any]] = {
+    **dict.fromkeys(("name", "title", "about"), (str,)),
+    "kind": [StrOptions(set(_KINDS))],
+    **dict.fromkeys(("data", "parameters", "max_rows", "train_rows", "tune"), (dict,)),
+    **dict.fromkeys((*LISTS, "classify"), _LIST),
+    **dict.fromkeys(("published", "standardize", "stratified"), ("boolean",)),
     "folds": _FOLDS,
-    "repeats": ("a whole number of at least 1", _is_whole(1)),
-    "seed": ("a whole number from 0 to 2147483647", _is_whole(0)),
-    "standardize": _SWITCH,
-    "stratified": _SWITCH,
-    "thresholds": ("a whole number of at least 2, or 0", lambda v: v == 0 or _is_whole(2)(v)),
-    "classes": ("a whole number of at least 0", _is_whole(0)),
-    "max_rows": _ROWS,
-    "train_rows": _ROWS,
-    "tune": ("a table", lambda value: isinstance(value, Mapping)),
-    "timeout": (
-        "a number of seconds, 0 for no limit",
-        lambda value: type(value) in (int, float) and 0 <= value < math.inf,
-    ),
-    "classify": ("a list of names", _is_list(_is_text)),
+    "repeats": [Interval(Integral, 1, None, closed="left")],
+    **dict.fromkeys(("seed", "thresholds", "classes"), _WHOLE),
 }
-_TUNING: dict[str, tuple[str, Test]] = {
+_TUNING: dict[str, list[Any]] = {
     "folds": _FOLDS,
-    "score": ("a name, or a list of different names", lambda v: _is_text(v) or _NAMES[1](v)),
-    "neighbors": (f"{_WHOLE_NUMBERS}, not empty", _is_list(_is_whole(1), 1)),
-    "grid": (
-        "a table with a table of lists of values for each method",
-        _is_table(_is_table(lambda values: isinstance(values, list | tuple))),
-    ),
+    "score": [str, *_LIST],
+    "neighbors": _LIST,
+    "grid": [dict],
 }
-
-
-def _check(name: str, value: Any, allowed: tuple[str, Test]) -> None:
-    """Raise a ValueError that names the setting, its value and what is allowed."""
-    text, test = allowed
-    if not test(value):
-        raise ValueError(f"{name} must be {text}, not {value!r}")
 
 
 @dataclass(frozen=True)
@@ -197,11 +136,12 @@ class Plan:
     name, title, about : str
         Its name, its title and a description of what it shows.
     kind : {"scores", "convergence", "projection", "gallery"}
-        Cross-validated scores; the objective by iteration; all rows in two dimensions; or the
-        rows of the first fold, held out from the fit, in two dimensions with labels and scores.
+        Cross-validated scores; the objective by iteration; all samples in two dimensions; or
+        the samples of the first fold, held out from the fit, in two dimensions with labels and
+        scores.
     data : dict
         By name: a "file" of your own, and options of `skml_kalda.datasets.load_table`: its
-        "labels", columns to "ignore", and "nominal".
+        "labels" and the columns to "ignore".
     datasets, methods, classifiers : tuple of str
         Names. Datasets are those of `skml_kalda.datasets` and of `data`; without any, all of
         `data`. Methods are those of the registry, the paper's names for them, "none", and
@@ -218,28 +158,25 @@ class Plan:
     folds, repeats, seed : int
         Settings of the cross-validation.
     stratified : bool
-        Whether folds of rows with several labels have the same share of every label, as folds
-        of rows with one class always do.
+        Whether folds of samples with several labels have the same share of every label, as
+        folds of samples with one class always do.
     standardize : bool
-        Whether features get zero mean and unit variance, by the training rows.
+        Whether features get zero mean and unit variance, by the training samples.
     classes : int
-        Use only the rows of the first so many classes; 0 means all.
+        Use only the samples of the first so many classes; 0 means all.
     max_rows : dict
-        By dataset: the number of rows to draw at random if it has more.
+        By dataset: the number of samples to draw at random if it has more.
     train_rows : dict
-        By dataset: the number of training rows of random splits, whose other rows are test rows;
-        there are as many splits as folds. Other datasets are cross-validated.
+        By dataset: the number of training samples of random splits, whose other samples are for
+        the test; there are as many splits as folds. Other datasets are cross-validated.
     tune : dict
         How a cross-validation inside every training fold chooses the parameters of each method
         and the k of the classifier "k-NN": the number of "folds", the "score" to maximise
         (several: their mean), the "neighbors" to choose k from, and by method a "grid" of values
         for each parameter.
     thresholds : int
-        Number of folds inside the training rows, at least 2, on which the thresholds of the tuned
-        F1 scores are chosen; 0 means that there are no such scores, which saves much time.
-    timeout : float
-        Seconds after which a cell fails; 0 means no limit. The limit is a signal of POSIX, which
-        Python handles between its own steps: one long call of compiled code runs to its end.
+        Number of folds inside the training samples, at least 2, on which the thresholds of the
+        tuned F1 scores are chosen; 0 means that there are no such scores, which saves much time.
     classify : tuple of str
         Those of your own methods that predict labels by themselves, so that no classifier
         follows them. A run finds them; reading its results imports no method.
@@ -266,60 +203,68 @@ class Plan:
     tune: Mapping[str, Any] = field(default_factory=dict)
     thresholds: int = 0
     stratified: bool = False
-    timeout: float = 0
     classify: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        _check("data", self.data, _ALLOWED["data"])
-        if self.datasets == ():
+        validate_parameter_constraints(_CONSTRAINTS, vars(self), "Plan")
+        if not self.datasets:
             object.__setattr__(self, "datasets", tuple(self.data) or _BUNDLED)
-        for name, allowed in _ALLOWED.items():
-            _check(name, getattr(self, name), allowed)
-        for name in (*LISTS, "classify"):
-            object.__setattr__(self, name, tuple(getattr(self, name)))
         new = (name for name in self.methods if name not in self.parameters)
         read = {name: found for name in new if (found := parameters_in(name))}
         object.__setattr__(self, "parameters", {**self.parameters, **read})
-        self._check_names()
-        if self.kind in ("projection", "gallery") and 1 in self.dimensions:
-            raise ValueError(
-                "dimensions must be a list of different whole numbers of at least 2, not "
-                f"{self.dimensions}"
-            )
+        classifiers = tuple(map(check_classifier, self.classifiers))
+        object.__setattr__(self, "classifiers", classifiers)
+        for name in (*LISTS, "classify"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
+        self._check_parts()
         if self.tune:
             self._check_tuning()
         elif TUNED_CLASSIFIER in self.classifiers:
             raise ValueError(f"{TUNED_CLASSIFIER} needs a plan that says how to tune")
 
-    def _check_names(self) -> None:
-        check_name("kind of plan", self.kind, _KINDS)
-        for name in set(self.data).intersection(manifest_names()):
-            raise ValueError(f"data.{name}: a dataset of the package has this name; choose another")
+    def _check_parts(self) -> None:
+        """Raise a ValueError for a wrong element of a list or table."""
+        for name, given in self.data.items():
+            if name in manifest_names():
+                raise ValueError(
+                    f"data.{name}: a dataset of the package has this name; choose another"
+                )
+            if not isinstance(given, dict) or not isinstance(given.get("file"), str):
+                raise ValueError(f"data.{name} must be a table with a file, not {given!r}")
+            for option in given:
+                check_name(f"option of data.{name}", option, ("file", "labels", "ignore"))
         for name in (*self.datasets, *self.max_rows, *self.train_rows):
             check_name("dataset", name, [*self.data, *manifest_names()])
-        spelled = tuple(map(check_classifier, self.classifiers))
-        _check("classifiers", spelled, _NAMES)
-        object.__setattr__(self, "classifiers", spelled)
+        for name in LISTS:
+            if len(set(getattr(self, name))) < len(getattr(self, name)):
+                raise ValueError(f"{name} names something twice: {list(getattr(self, name))}")
+        parts: dict[str, tuple[Any, Any]]
+        parts = {f"parameters.{name}": ([dict], each) for name, each in self.parameters.items()}
+        for name in ("max_rows", "train_rows"):
+            parts |= {f"{name}.{key}": (_WHOLE, n) for key, n in getattr(self, name).items()}
+        # A picture has two dimensions.
+        least = 2 if self.kind in ("projection", "gallery") else 1
+        whole = [Interval(Integral, least, None, closed="left")]
+        parts |= {f"dimensions[{i}]": (whole, n) for i, n in enumerate(self.dimensions)}
+        constraints, values = ({name: part[i] for name, part in parts.items()} for i in (0, 1))
+        validate_parameter_constraints(constraints, values, "Plan")
 
     def _check_tuning(self) -> None:
+        if self.tune.keys() != _TUNING.keys():
+            raise ValueError(f"tune must have {', '.join(_TUNING)}, not {', '.join(self.tune)}")
+        validate_parameter_constraints(_TUNING, self.tune, "tune")
         if self.classifiers != (TUNED_CLASSIFIER,):
             raise ValueError(
                 f"a plan that tunes chooses k: classifiers must be {TUNED_CLASSIFIER}, "
                 f"not {', '.join(self.classifiers)}"
             )
-        for name in self.tune:
-            check_name("setting of a tuning", name, _TUNING)
-        for name, allowed in _TUNING.items():
-            if name not in self.tune:
-                raise ValueError(f"the tuning of the plan has no {name}")
-            _check(f"tune.{name}", self.tune[name], allowed)
         rankings = [name for name, score in SCORES.items() if score.needs_probabilities]
         for name in self.tuned_by():
             check_name("score to tune by", name, [*MAIN, *TUNED, *rankings])
         for name in self.datasets:
             if name in self.data or read_manifest(name).task != "multilabel":
                 raise ValueError(
-                    f"tuning is for datasets of the package with several labels per row, not "
+                    f"tuning is for datasets of the package with several labels per sample, not "
                     f"for {name}"
                 )
 
@@ -399,22 +344,9 @@ class Plan:
         name = estimator_name(method, self.parameters.get(method, {}))
         return is_baseline_classifier(name) or method in self.classify
 
-    def changed(self, k: int | None = None, **changes: Any) -> Plan:
+    def changed(self, **changes: Any) -> Plan:
         """Return the plan with other settings; those that are None stay."""
-        plan = replace(self, **{name: v for name, v in changes.items() if v is not None})
-        if k is None:
-            return plan
-        return replace(plan, classifiers=tuple(check_classifier(c, k) for c in plan.classifiers))
-
-    @classmethod
-    def of(cls, values: Mapping[str, Any]) -> Plan:
-        """Make a plan from what TOML or JSON can hold."""
-        for name in values:
-            check_name("setting of a plan", name, [each.name for each in fields(cls)])
-        for name in ("name", "title"):
-            if name not in values:
-                raise ValueError(f"the plan has no {name}")
-        return cls(**values)
+        return replace(self, **{name: v for name, v in changes.items() if v is not None})
 
 
 def read_plan(name: str | Path) -> Plan:
@@ -434,7 +366,9 @@ def read_plan(name: str | Path) -> Plan:
     except ValueError as error:
         raise ValueError(f"{path} is not a TOML file: {error}") from error
     try:
-        plan = Plan.of({"name": path.stem, "title": path.stem, **values})
+        for setting in values:
+            check_name("setting of a plan", setting, [each.name for each in fields(Plan)])
+        plan = Plan(**{"name": path.stem, "title": path.stem, **values})
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
     # Files of the user are relative to the folder of the plan.
@@ -484,7 +418,7 @@ def plan_of_files(data: Mapping[str, Mapping[str, Any]]) -> Plan:
         f"Which method is best on {', '.join(data)}?",
         "Reductions to K − 1 dimensions, each followed by a classifier, and methods that classify "
         "by themselves. Missing values are replaced by means, and thresholds of the tuned F1 are "
-        "chosen, inside the training rows. kaLDA, MLDA and the like have the defaults of this "
+        "chosen, inside the training samples. kaLDA, MLDA and the like have the defaults of this "
         "package.",
         data=data,
         methods=(
@@ -494,47 +428,3 @@ def plan_of_files(data: Mapping[str, Mapping[str, Any]]) -> Plan:
         classifiers=("MLkNN",),
         thresholds=3,
     )
-
-
-def command_of(plan: Plan) -> str:
-    """Return the command that runs a plan.
-
-    Examples
-    --------
-    >>> from skml_kalda.bench.plan import command_of, read_plan
-    >>> command_of(read_plan("quick").changed(folds=3))
-    'python -m skml_kalda.bench run quick --folds 3'
-    """
-    usual, where = plan, "PLAN.toml"
-    if plan.name in plan_names():
-        usual, where = read_plan(plan.name), plan.name
-        if plan.data:
-            usual = usual.changed(data=plan.data, datasets=tuple(plan.data))
-            where += f" {_file_options(plan.data)}"
-    elif plan.data and plan.title == plan_of_files(plan.data).title:
-        usual, where = plan_of_files(plan.data), _file_options(plan.data)
-    words = ["python -m skml_kalda.bench run", where]
-    for name in (*LISTS, *SINGLE):
-        value = getattr(plan, name)
-        if value != getattr(usual, name):
-            words.append(_option(name, value))
-    return " ".join(words)
-
-
-def _file_options(data: Mapping[str, Mapping[str, Any]]) -> str:
-    """Return the options of the command line for files with the same label columns."""
-    first = next(iter(data.values()))
-    labels = first.get("labels")
-    words = ["--data", *(each["file"] for each in data.values())]
-    if labels is not None:
-        words += ["--labels", labels if isinstance(labels, str | int) else ",".join(labels)]
-    if first.get("ignore"):
-        words += ["--ignore", *first["ignore"]]
-    return shlex.join(map(str, words))
-
-
-def _option(name: str, value: Any) -> str:
-    if isinstance(value, bool):
-        return f"--{name}" if value else f"--no-{name}"
-    values = value if isinstance(value, tuple) else [value]
-    return f"--{name} {shlex.join(map(str, values))}"

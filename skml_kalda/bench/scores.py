@@ -8,13 +8,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-import numpy as np
 from sklearn import metrics
 
 from skml_kalda.metrics import ndcg_at_k, one_error, precision_at_k
-
-# Larger comparisons of all labels of all samples take more memory than they save time.
-_MOST_COMPARISONS = 2**22
 
 
 @dataclass(frozen=True)
@@ -68,18 +64,6 @@ def _accuracy(y: Any, predicted: Any) -> float:
     return 1 - float(metrics.hamming_loss(y, predicted))
 
 
-def _label_ranking_average_precision(y: Any, scores: Any) -> float:
-    """Compare all labels at once: scikit-learn loops over samples, a hundred times as slow."""
-    if y.size * y.shape[1] > _MOST_COMPARISONS:
-        return float(metrics.label_ranking_average_precision_score(y, scores))
-    true, n_labels = y > 0, (y > 0).sum(axis=1)
-    at_least = scores[:, np.newaxis, :] >= scores[:, :, np.newaxis]
-    hits = (at_least & true[:, np.newaxis, :]).sum(axis=2)
-    precision = np.where(true, hits / at_least.sum(axis=2), 0.0).sum(axis=1)
-    # A sample without labels is ranked right in any order.
-    return float(np.where(n_labels > 0, precision / np.maximum(n_labels, 1), 1).mean())
-
-
 def _average_precision(average: str) -> Callable[[Any, Any], float]:
     """Return scikit-learn's, in which a label without a sample counts as zero."""
 
@@ -106,7 +90,7 @@ def _f1(average: str) -> Callable[[Any, Any], float]:
 _of_labels = partial(Score, multilabel_only=True)
 _of_ranking = partial(Score, multilabel_only=True, needs_probabilities=True)
 _loss = partial(_of_ranking, lower_is_better=True)
-_tuned = partial(_of_labels, note="one threshold for all labels, tuned on the training rows")
+_tuned = partial(_of_labels, note="one threshold for all labels, tuned on the training samples")
 # Without a label in a sample, predicting none is right.
 _jaccard = partial(metrics.jaccard_score, average="samples", zero_division=1.0)
 _precisions = [
@@ -125,14 +109,14 @@ SCORES = {
         Score("micro_f1", "micro F1", _f1("micro")),
         _tuned("macro_f1_tuned", "macro F1, tuned", _f1("macro"), tuned_for="macro"),
         _tuned("micro_f1_tuned", "micro F1, tuned", _f1("micro"), tuned_for="micro"),
-        _of_labels("samples_f1", "F1, mean over rows", _f1("samples")),
+        _of_labels("samples_f1", "F1, mean over samples", _f1("samples")),
         _of_labels("subset_accuracy", "subset accuracy", metrics.accuracy_score),
         _of_labels("hamming_loss", "Hamming loss", metrics.hamming_loss, lower_is_better=True),
-        _of_labels("jaccard", "Jaccard index, mean over rows", _jaccard),
+        _of_labels("jaccard", "Jaccard index, mean over samples", _jaccard),
         _of_ranking(
             "average_precision",
             "label ranking average precision",
-            _label_ranking_average_precision,
+            metrics.label_ranking_average_precision_score,
         ),
         _of_ranking(
             "macro_average_precision", "macro average precision", _average_precision("macro")
@@ -140,7 +124,7 @@ SCORES = {
         _of_ranking(
             "micro_average_precision", "micro average precision", _average_precision("micro")
         ),
-        _of_ranking("roc_auc", "macro ROC AUC", _roc_auc, "labels that vary in the test rows"),
+        _of_ranking("roc_auc", "macro ROC AUC", _roc_auc, "labels that vary in the test samples"),
         _loss("one_error", "one-error", one_error),
         _loss("coverage", "coverage error", metrics.coverage_error),
         _loss("ranking_loss", "ranking loss", metrics.label_ranking_loss),

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.utils import check_scalar
 
 from skml_kalda._core.labels import Indicator, sparse_form
 from skml_kalda._core.messages import required
@@ -113,9 +115,8 @@ class LabelPredictor(ABC):
         """
         probabilities = self._probabilities(X)
         K = len(self.classes_)
-        if isinstance(n, bool) or not isinstance(n, int | np.integer) or not 1 <= n <= K:
-            raise ValueError(f"n={n!r} must be an integer from 1 to {K}, the number of labels.")
-        labels, scores = zip(*(_top(part, int(n)) for part in probabilities), strict=True)
+        check_scalar(n, "n", Integral, min_val=1, max_val=K)
+        labels, scores = zip(*(_top(part, n) for part in probabilities), strict=True)
         found = np.concatenate(labels)
         return self.label_names_[found] if self._is_indicator else found, np.concatenate(scores)
 

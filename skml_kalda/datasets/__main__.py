@@ -61,12 +61,9 @@ def _parser(prog: str) -> argparse.ArgumentParser:
     command.add_argument("--dialect", choices=["meka", "mulan"], default="meka", help=text)
     command.set_defaults(run=_convert)
 
-    # The option may stand before or after the command. SUPPRESS keeps a missing one after it
-    # from overwriting one before it.
     text = "folder of datasets (default: $SKML_KALDA_DATA)"
-    parser.add_argument("--data-home", metavar="DIR", help=text)
-    for command in commands.choices.values():
-        command.add_argument("--data-home", metavar="DIR", default=argparse.SUPPRESS, help=text)
+    for name in ("list", "fetch", "build"):
+        commands.choices[name].add_argument("--data-home", metavar="DIR", help=text)
     return parser
 
 

@@ -87,7 +87,7 @@ class Frame:
     def _scan(self, encoding: str) -> tuple[str, list[str]]:
         """Return separator and column names, and note the line of every row.
 
-        pandas fills up rows that are too short, and does not tell on which line a row is.
+        pandas fills up rows that are too short, and does not say on which line a row is.
         """
         with opener(self.path)(
             self.path, "rt", encoding=encoding, errors="replace", newline=""
@@ -119,7 +119,7 @@ class Frame:
         elif all(re.fullmatch(_NUMBERS["."], name.lower()) for name in names):
             reason = "the first line should name the columns, but it has numbers"
         elif times > 1:
-            reason = f"{times} columns are called {name!r}: give each a name of its own"
+            reason = f"{times} columns are called {name!r}: rename all but one"
         else:
             return names
         raise TableError(reason, path=self.path, line=1)
@@ -144,12 +144,12 @@ class Frame:
     def _error(self, reason: str, row: Any) -> TableError:
         return TableError(reason, path=self.path, line=self.lines[row] if self.lines else None)
 
-    def features(self, columns: list[int], nominal: str) -> tuple[Any, list[str], list[str]]:
+    def features(self, columns: list[int]) -> tuple[Any, list[str], list[str]]:
         """Return the columns as numbers, their names, and notes on what was done to get them."""
         arrays, names, notes = [], [], []
         for i in columns:
             name, column = self.names[i], self.frame.iloc[:, i]
-            if reason := self._useless(name, column, nominal):
+            if reason := self._useless(name, column):
                 notes.append(f"column {name!r} is left out because {reason}")
                 warnings.warn(f"{self.path.name}: {notes[-1]}", stacklevel=4)
             elif _is_numeric(column):
@@ -169,7 +169,7 @@ class Frame:
             raise TableError(reason, path=self.path)
         return np.hstack(arrays), names, notes
 
-    def _useless(self, name: str, column: pd.Series[Any], nominal: str) -> str:
+    def _useless(self, name: str, column: pd.Series[Any]) -> str:
         """Return why a feature is left out, if it is; TableError if its values are wrong."""
         known = column.dropna().astype(str)
         n_values = known.nunique()
@@ -187,8 +187,6 @@ class Frame:
         if identifies(n_values, len(known)):
             found = f"{n_values} different values in {len(known)} samples"
             return f"it identifies the samples: it has {found}"
-        if nominal == "drop":
-            return "it holds words"
         return f"it holds {n_values} different words" if n_values > MOST_CATEGORIES else ""
 
     def _check_words(self, name: str, column: pd.Series[Any]) -> None:

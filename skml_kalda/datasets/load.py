@@ -148,12 +148,10 @@ def _check(manifest: Manifest, bunch: Bunch, p: int, path: Path) -> None:
     sizes = {"n": n, "p": p, "K": K, "cardinality": cardinality}
     for key, found in sizes.items():
         expected = getattr(manifest, key)
+        rounded = found
         if isinstance(expected, Decimal):
-            last_digit = Decimal(1).scaleb(int(expected.as_tuple().exponent))
-            same = abs(found - float(expected)) <= float(last_digit) / 2
-        else:
-            same = found == expected or key == "cardinality"
-        if not same:
+            rounded = round(Decimal(float(found)), -int(expected.as_tuple().exponent))
+        if expected not in (rounded, "unknown"):
             reason = f"{key} is {found:.8g}, the manifest of {manifest.name!r} says {expected}"
             raise ArffError(f"{reason}: file does not match its manifest", path=path)
 

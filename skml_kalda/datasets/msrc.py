@@ -175,7 +175,7 @@ def _pairs(images: Path) -> list[tuple[Path, Path]]:
         raise ArffError("no ground truth (*_GT.bmp) in this folder", path=images)
     absent = [stem for stem in truths if stem.removesuffix("_GT") not in found]
     if absent:
-        raise ArffError(f"the ground truth {absent[0]}.bmp has no image beside it", path=images)
+        raise ArffError(f"the ground truth {absent[0]}.bmp has no image", path=images)
     return [(found[stem.removesuffix("_GT")], path) for stem, path in sorted(truths.items())]
 
 

@@ -39,7 +39,6 @@ def load_table(
     path: str | PathLike[str],
     *,
     labels: Labels = None,
-    nominal: str = "onehot",
     ignore: Sequence[str] = (),
 ) -> Bunch:
     r"""Read a multi-label table: ARFF, CSV, TSV, Parquet, NumPy or svmlight.
@@ -54,9 +53,6 @@ def load_table(
         the first n and -n for the last n. For an ARFF file it may also be a Mulan XML file, and
         None means what the file itself says. svmlight files and NumPy archives with features
         and labels need no `labels`.
-    nominal : {"onehot", "drop"}, default="onehot"
-        Whether columns of words become a column for each word, or are left out. ARFF files
-        need "onehot".
     ignore : sequence of str, default=()
         Columns to leave out, of ARFF, CSV, TSV and Parquet files.
 
@@ -95,8 +91,7 @@ def load_table(
     Left out are columns that identify the samples (words of which 90 % or more differ, or numbers
     that count them), dates, and columns without values.
 
-    *NumPy.* An archive of `numpy.savez` with the arrays X and Y (or data and target), or one
-    matrix of `scipy.sparse.save_npz`, whose first or last columns are labels.
+    *NumPy.* An archive of `numpy.savez` with the arrays X and Y (or data and target).
 
     *svmlight.* Rows ``1,4 3:0.5 17:2``. With a first line that has the numbers of samples, features
     and labels it is a file of the Extreme Classification Repository, where all count from zero.
@@ -119,8 +114,6 @@ def load_table(
     ["column 'coat' holds words: one-hot encoded in 1 column"]
     """
     path = Path(path)
-    if nominal not in ("onehot", "drop"):
-        raise ValueError(f'nominal must be "onehot" or "drop", not {nominal!r}')
     suffix = Path(uncompressed_name(path)).suffix.lower()
     if suffix not in _SUFFIXES:
         advice = "save the sheet as CSV: " if suffix in (".xlsx", ".xls", ".ods") else ""
@@ -128,19 +121,16 @@ def load_table(
         raise TableError(f"{advice}the suffix of the file must be one of {known}", path=path)
     check_is_file(path)
     if suffix == ".arff":
-        return _arff(path, labels, nominal, ignore)
+        return _arff(path, labels, ignore)
     with naming_damage(path, TableError):
         if suffix in _FRAMES:
-            return _frame(path, labels, nominal, ignore)
+            return _frame(path, labels, ignore)
         if suffix == ".npz":
             return _numbers(path, *_read_npz(path, labels))
         return _numbers(path, *_read_svmlight(path, labels))
 
 
-def _arff(path: Path, labels: Labels, nominal: str, ignore: Sequence[str]) -> Bunch:
-    if nominal == "drop":
-        reason = 'nominal="drop" is not for ARFF files: name the attributes with ignore'
-        raise TableError(reason, path=path)
+def _arff(path: Path, labels: Labels, ignore: Sequence[str]) -> Bunch:
     if not (labels is None or isinstance(labels, int) or str(labels).lower().endswith(".xml")):
         names = [attribute.name for attribute in header_of(path).attributes]
         labels = [names[i] for i in _label_columns(names, labels, path)]
@@ -153,14 +143,14 @@ def _arff(path: Path, labels: Labels, nominal: str, ignore: Sequence[str]) -> Bu
     return _bunch(bunch.data, target, bunch.feature_names, target_names, notes)
 
 
-def _frame(path: Path, labels: Labels, nominal: str, ignore: Sequence[str]) -> Bunch:
+def _frame(path: Path, labels: Labels, ignore: Sequence[str]) -> Bunch:
     table = Frame(path)
     for note in table.notes:
         warnings.warn(f"{path.name}: {note}", stacklevel=3)
     chosen = _label_columns(table.names, labels, path)
     left = {*_named_columns(table.names, ignore, path, "ignore"), *chosen}
     others = [i for i in range(len(table.names)) if i not in left]
-    data, feature_names, notes = table.features(others, nominal)
+    data, feature_names, notes = table.features(others)
     target, target_names = table.labels(chosen)
     return _bunch(data, target, feature_names, target_names, [*table.notes, *notes])
 
@@ -202,7 +192,7 @@ def parse_labels(text: str | None) -> str | int | None:
 def _label_columns(names: Sequence[str], labels: Labels, path: Path) -> list[int]:
     """Return the positions of the label columns."""
     if labels is None or labels == "" or isinstance(labels, bool):
-        reason = "which columns are labels? Name them ('a,b'), give a pattern ('label_*'), or a"
+        reason = "which columns are labels? Pass names ('a,b'), a pattern ('label_*'), or a"
         raise TableError(f"{reason} number: n for the first n, -n for the last n", path=path)
     if not isinstance(labels, int):
         found = _named_columns(names, labels, path, "labels")
@@ -241,16 +231,12 @@ def _read_npz(path: Path, labels: Labels) -> tuple[Any, Any, list[str]]:
     try:
         with np.load(path, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
-        if "format" in arrays:
-            return _divided(_sparse_matrix(path), labels, path)
-    except TableError:
-        raise
     except (ValueError, TypeError, KeyError, EOFError, MemoryError, zipfile.BadZipFile) as error:
         raise TableError(f"this is not an archive of plain arrays ({error})", path=path) from error
     _warn_if_used(path, "labels have their own array", labels)
     X = _one_of(arrays, _FEATURE_ARRAYS, "features", path)
     Y = _one_of(arrays, _LABEL_ARRAYS, "labels", path)
-    if X.ndim != 2 or not _is_real(X):
+    if X.ndim != 2 or X.dtype.kind not in "biuf":
         reason = f"the features have shape {X.shape} and type {X.dtype}: a matrix of numbers?"
         raise TableError(reason, path=path)
     if Y.ndim not in (1, 2) or len(Y) != len(X):
@@ -259,36 +245,12 @@ def _read_npz(path: Path, labels: Labels) -> tuple[Any, Any, list[str]]:
     return X.astype(np.float64), *_target(Y, path)
 
 
-def _sparse_matrix(path: Path) -> sparse.csr_matrix:
-    matrix = sparse.load_npz(path)
-    # Without this check, indices out of range read the memory of the process, or crash it.
-    if matrix.format in ("csr", "csc", "bsr"):
-        matrix.check_format(full_check=True)
-    if not _is_real(matrix):
-        raise ValueError(f"a matrix of type {matrix.dtype}")
-    return sparse.csr_matrix(matrix)
-
-
-def _is_real(array: Any) -> bool:
-    return array.dtype.kind in "biuf"
-
-
 def _one_of(arrays: dict[str, Any], names: tuple[str, ...], what: str, path: Path) -> Any:
     for name in names:
         if name in arrays:
             return arrays[name]
     reason = f"no array of {what}: one of {', '.join(names)} should be among"
     raise TableError(f"{reason} {', '.join(arrays) or 'its arrays'}", path=path)
-
-
-def _divided(matrix: sparse.csr_matrix, labels: Labels, path: Path) -> tuple[Any, Any, list[str]]:
-    """Divide the columns of one matrix into features and labels."""
-    if isinstance(labels, str) or labels is None:
-        reason = "one sparse matrix: labels must be a number, n for the first n columns or -n"
-        raise TableError(f"{reason} for the last n", path=path)
-    chosen = _label_columns(list(map(str, range(matrix.shape[1]))), labels, path)
-    others = np.setdiff1d(np.arange(matrix.shape[1]), chosen)
-    return matrix[:, others].astype(np.float64), *_target(matrix[:, chosen].toarray(), path)
 
 
 def _target(Y: Any, path: Path) -> tuple[Any, list[str]]:
@@ -347,17 +309,17 @@ def _svmlight_target(path: Path, rows: list[bytes], n_labels: int | None) -> tup
     labels = ["" if b":" in start else start.decode() for start in starts]
     if n_labels is None and all(labels) and not any("," in each for each in labels):
         return np.array(labels, dtype=object), sorted(set(labels), key=_by_value)
-    format_names = [set(each.split(",")) if each else set() for each in labels]
-    found = set().union(*format_names)
+    label_sets = [set(each.split(",")) if each else set() for each in labels]
+    found = set().union(*label_sets)
     if not found:
         raise TableError("no row has a label", path=path)
     names = sorted(found, key=_by_value) if n_labels is None else list(map(str, range(n_labels)))
     for strange in sorted(found.difference(names)):
         reason = f"label {strange} is not one of the {n_labels} that the first line says"
         raise TableError(reason, path=path)
-    target = np.zeros((len(format_names), len(names)), np.int64)
+    target = np.zeros((len(label_sets), len(names)), np.int64)
     column = {label: i for i, label in enumerate(names)}
-    for row, each in enumerate(format_names):
+    for row, each in enumerate(label_sets):
         target[row, [column[label] for label in each]] = 1
     return target, names
 

@@ -43,11 +43,8 @@ class TableDisplay(ABC):
         *,
         ax: Any = None,
         max_rows: int = 25,
-        include_values: bool | None = None,
-        cmap: Any = "PuOr",
-        colorbar: bool = True,
     ) -> Self:
-        """Draw the table.
+        """Draw the table, with the values printed in up to 12 columns.
 
         The rows are sorted by the column of their largest absolute entry, and then by this
         entry. So the rows of a direction stand together, the positive ones on top.
@@ -58,12 +55,6 @@ class TableDisplay(ABC):
             Where to draw; None makes a new figure.
         max_rows : int, default=25
             Number of rows to draw: those with the largest absolute entries.
-        include_values : bool, default=None
-            Whether to print the values; None prints them in up to 12 columns.
-        cmap : str or matplotlib Colormap, default="PuOr"
-            A diverging colour map. Colour-blind people can read the default.
-        colorbar : bool, default=True
-            Whether to add the colour bar.
 
         Returns
         -------
@@ -76,18 +67,15 @@ class TableDisplay(ABC):
         self.ax_, self.figure_ = ax, ax.figure
         values = table.to_numpy()
         limit = np.nanmax(np.abs(values), initial=0) or 1.0
-        self.im_ = ax.imshow(values, cmap=cmap, vmin=-limit, vmax=limit, aspect="auto")
+        self.im_ = ax.imshow(values, cmap="PuOr", vmin=-limit, vmax=limit, aspect="auto")
         ax.set_yticks(range(n_rows), table.index)
         ax.set_xticks(
             range(n_columns), table.columns, rotation=30, ha="right", rotation_mode="anchor"
         )
         ax.tick_params(length=0)
         ax.spines[:].set_visible(False)
-        if include_values is None:
-            include_values = n_columns <= _MAX_PRINTED_COLUMNS
-        self.text_ = self._print(values) if include_values else None
-        if colorbar:
-            self.figure_.colorbar(self.im_, ax=ax, label=self._colorbar_label)
+        self.text_ = self._print(values) if n_columns <= _MAX_PRINTED_COLUMNS else None
+        self.figure_.colorbar(self.im_, ax=ax, label=self._colorbar_label)
         return self
 
     def _print(self, values: NDArray[Any]) -> NDArray[Any]:
@@ -543,13 +531,10 @@ def _foremost(table: Any, n: int) -> Any:
 
 def _checked_components(components: Sequence[Any], n: int, at_most: int | None = None) -> list[int]:
     """Return the numbers of the directions to draw as a list, each one between 0 and n - 1."""
-    chosen = list(components)
-    known = all(isinstance(each, Integral) and 0 <= int(each) < n for each in chosen)
-    if not known or not 1 <= len(chosen) <= (at_most or n):
-        many = f"one or {at_most}" if at_most else "some"
+    chosen, most = list(components), at_most or n
+    if not 1 <= len(chosen) <= most or not set(chosen) <= set(range(n)):
         raise ValueError(
-            f"components={components!r} must be {many} of the {n} directions: numbers from 0 to "
-            f"{n - 1}."
+            f"components={components!r} must be 1 to {most} directions: numbers from 0 to {n - 1}."
         )
     return chosen
 

@@ -128,18 +128,16 @@ def label_profile(reducer: Any, X: Any, y: Any, *, label_names: Any = None) -> A
 def project(reducer: Any, X: Any) -> tuple[Array, list[str]]:
     """Return X transformed as an array, and the names of the directions."""
     if not hasattr(reducer, "transform"):
-        advice = (
-            "pass the pipeline without its last step, pipeline[:-1]"
-            if isinstance(reducer, Pipeline)
-            else "pass a fitted reducer"
+        raise ValueError(
+            f"reducer={reducer!r} has no transform method: pass a fitted reducer, or a pipeline "
+            "without its classifier, pipeline[:-1]."
         )
-        raise ValueError(f"reducer={reducer!r} has no transform method: {advice}.")
     projected = np.asarray(reducer.transform(X), dtype=np.float64)
     return projected, _direction_names(reducer, projected.shape[1])
 
 
 def _direction_names(reducer: Any, n: int) -> list[str]:
-    """Return the names that the reducer gives to its directions, or numbers."""
+    """Return the names of the reducer's directions, or numbers."""
     last = reducer[-1] if isinstance(reducer, Pipeline) else reducer
     return _names_out(last) or [f"direction {number}" for number in range(n)]
 

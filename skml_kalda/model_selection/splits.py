@@ -1,4 +1,4 @@
-"""Splitters that give every part its share of every label."""
+"""Splitters whose parts all have their share of every label."""
 
 from __future__ import annotations
 

@@ -53,16 +53,6 @@ def test_labels_that_do_not_vary_are_predicted_as_they_are(classifier):
     assert metrics.roc_auc_score(Y[:, [0, 3]], scores[:, [0, 3]]) > 0.6
 
 
-@pytest.mark.parametrize("classifier", ANY, ids=lambda each: type(each).__name__)
-@pytest.mark.parametrize("n_labels", [0, 1, 2])
-def test_few_labels_that_vary_are_no_special_case(classifier, n_labels):
-    X, Y = made()
-    Y[:, n_labels:] = 0
-    fitted = LabelClassifier.fit(classifier, X, Y)
-    assert fitted.predict(X).shape == fitted.scores(X).shape == Y.shape
-    assert fitted.predict(X)[:, :n_labels].any() == (n_labels > 0)
-
-
 class OnlyPredicts(ClassifierMixin, BaseEstimator):
     def fit(self, X, y):
         self.classes_ = np.unique(y)
@@ -145,16 +135,6 @@ def probabilities(X, Y, train, test):
     scaler = StandardScaler().fit(X[train])
     knn = BinaryRelevanceKNN(k=3).fit(scaler.transform(X[train]), Y[train])
     return np.asarray(knn.predict_proba(scaler.transform(X[test])))
-
-
-@pytest.mark.parametrize("decimals", [0, 1, 9])
-def test_the_quick_average_precision_is_that_of_scikit_learn(decimals):
-    rng = np.random.default_rng(decimals)
-    Y = (rng.random((50, 6)) < 0.4).astype(int)
-    Y[:2], Y[2] = 0, 1
-    scores = rng.random(Y.shape).round(decimals)
-    expected = metrics.label_ranking_average_precision_score(Y, scores)
-    assert SCORES["average_precision"].function(Y, scores) == pytest.approx(expected, abs=1e-12)
 
 
 def test_the_lead_of_one_method_is_tested_over_the_folds():

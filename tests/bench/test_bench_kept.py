@@ -42,10 +42,6 @@ def tuned():
     return read_results(KEPT / "tuned")
 
 
-# What a user would take instead of this package.
-OTHERS = {"none", "PCA", "LogisticRegression", "SVC", "ExtraTrees"}
-
-
 def mean_ranks(tuned, score):
     means = fold_means(tuned, score, "k-NN")
     assert means.shape == (8, 18)
@@ -57,14 +53,3 @@ def mean_ranks(tuned, score):
 )
 def test_kalda_classifier_ranks_best(tuned, score):
     assert mean_ranks(tuned, score).index[0] == "KaLDAClassifier"
-
-
-def test_by_tuned_macro_f1_reducers_with_a_kernel_come_next(tuned):
-    ranks = mean_ranks(tuned, "macro_f1_tuned")
-    assert all(name.startswith("Kernel") for name in ranks.index[1:3])
-    assert ranks.iloc[2] < ranks[list(OTHERS)].min()
-
-
-def test_extra_trees_need_a_tuned_threshold(tuned):
-    half, best = (fold_means(tuned, name, "k-NN") for name in ("macro_f1", "macro_f1_tuned"))
-    assert (best["ExtraTrees"] > half["ExtraTrees"] + 0.04).all()

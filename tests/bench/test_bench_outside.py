@@ -38,7 +38,7 @@ def test_scores_are_those_of_random_splits(results):
 
 def test_published_results_stand_beside_ours(results, tmp_path):
     text = report(results, tmp_path).with_name("report.md").read_text("utf-8")
-    section = text.split("### Published results beside ours")[1].split("###")[0]
+    section = text.split("### Published results and ours")[1].split("###")[0]
     published, ours = (
         line for line in section.splitlines() if line.startswith("| ML-kNN") or "ML-kNN**" in line
     )

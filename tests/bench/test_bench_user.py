@@ -1,7 +1,6 @@
 """The user's own data and methods, from the command line and from a plan."""
 
 import json
-import shlex
 import sys
 from pathlib import Path
 
@@ -18,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from skml_kalda.bench import figure, read_results, report, run, table
 from skml_kalda.bench.cli import main
 from skml_kalda.bench.methods import make_estimator
-from skml_kalda.bench.plan import Plan, command_of, describe_files, plan_of_files, read_plan
+from skml_kalda.bench.plan import Plan, describe_files, plan_of_files, read_plan
 from skml_kalda.bench.running import runner
 from skml_kalda.cli import main as command
 
@@ -76,7 +75,7 @@ def test_the_command_compares_methods_on_a_table(here, capsys):
     shown = capsys.readouterr().out
     for text in (
         "Which method is best on mine.csv? 10 cells",
-        "mine.csv: 60 rows, 7 features, 4 labels",
+        "mine.csv: 60 samples, 7 features, 4 labels",
         "column 'size' holds words: one-hot encoded in 1 column",
         "1 of 420 values are missing",
         "[10/10]",
@@ -87,8 +86,6 @@ def test_the_command_compares_methods_on_a_table(here, capsys):
     results = read_results(folder)
     assert len(results.ok) == 10
     assert results.data["mine.csv"]["features"] == 7
-    again = command_of(results.plan)
-    assert "run --data mine.csv --labels 'label_*' --methods none kaLDA" in again
     page = (folder / "report.html").read_text("utf-8")
     assert "<title>Which method is best on mine.csv?" in page
     assert "the paper" not in page
@@ -136,14 +133,12 @@ def test_a_changed_file_or_other_labels_are_measured_again(here):
 
 @pytest.mark.usefixtures("no_report")
 @pytest.mark.parametrize("plan", [[], ["run", "quick"]])
-def test_files_and_data_sets_of_the_package_run_together_and_again(here, plan):
+def test_files_and_data_sets_of_the_package_run_together(here, plan):
     arguments = ["--methods", "LogisticRegression", "--thresholds", "0", "--output", "out"]
     assert bench(*plan, *OPTIONS, "--datasets", "emotions", *arguments) == 0
     results = read_results("out")
     assert results.plan.datasets == ("mine.csv", "emotions")
-    words = shlex.split(command_of(results.plan).removeprefix("python -m skml_kalda.bench "))
-    assert main([*words, "--jobs", "1", "--output", "out"]) == 0
-    assert read_results("out").plan == results.plan
+    assert (len(results.ok), results.missing) == (4, 0)
 
 
 @pytest.mark.usefixtures("no_report")
@@ -177,7 +172,7 @@ def test_a_plan_may_name_files_beside_it(here, monkeypatch):
     assert Path(plan.data["mine"]["file"]).resolve() == (here / "mine.csv").resolve()
     assert len(run(plan, here / "out").ok) == 5
     saved = json.loads(Path("out/results.jsonl").read_text().splitlines()[0])["plan"]
-    assert Plan.of(saved) == plan
+    assert Plan(**saved) == plan
 
 
 @pytest.mark.parametrize(
@@ -190,12 +185,11 @@ def test_a_plan_may_name_files_beside_it(here, monkeypatch):
         (["--labels", "3"], "--labels and --ignore are for a file"),
         (["--data", "mine.csv", "a/mine.csv", "--labels", "3"], "two files have the same name"),
         (["--data", "mine.csv", "--labels", "z"], "is called 'z'"),
-        ([*OPTIONS, "--folds", "61"], "60 rows, and at most 60 of a class, are too few for 61"),
         ([*OPTIONS, "--output", "mine.csv"], "mine.csv is a file: choose another folder"),
         ([*OPTIONS, "--methods", "no_such:Thing"], "No module named 'no_such'"),
         ([*OPTIONS, "--methods", "own_methods:Thing"], "has no attribute 'Thing'"),
-        ([*OPTIONS, "--methods", "own_methods:number"], "'own_methods:number' is no estimator"),
-        ([*OPTIONS, "--methods", "own_methods:NeedsMore"], "cannot be made without arguments"),
+        ([*OPTIONS, "--methods", "own_methods:number"], "'own_methods:number' is not an estimator"),
+        ([*OPTIONS, "--methods", "own_methods:NeedsMore"], "that can be made without arguments"),
         ([*OPTIONS, "--methods", "failing:Thing"], "ZeroDivisionError: division by zero"),
         ([*OPTIONS, "--methods", 'OPLS{"ridge": 1'], "parameters must be JSON, as in 'OPLS{"),
         ([*OPTIONS, "--methods", 'OPLS{"rigde": 1}'], "Invalid parameter 'rigde'"),
@@ -229,7 +223,6 @@ def test_methods_of_the_user_by_module_and_name(here):
         "sklearn.tree:DecisionTreeClassifier": ("itself", 7),
     }
     assert make_estimator('OPLS{"ridge": 1}', plan.parameters['OPLS{"ridge": 1}'], 3, 0).ridge == 1
-    assert "'OPLS{\"ridge\": 1}'" in command_of(plan)
 
 
 TRAP = """
@@ -294,15 +287,3 @@ def test_reading_results_imports_and_makes_nothing_that_they_name(theirs, capsys
     plan = Plan("b", "B", datasets=("emotions",), methods=("trap:Thing",), folds=2)
     assert len(run(plan, "new").ok) == 2
     assert (theirs / "imported").exists()
-
-
-def test_results_of_a_method_that_is_gone_are_shown_under_its_name(tmp_path):
-    plan = Plan("a", "A", datasets=("emotions",), methods=("PCA",), folds=2)
-    path = run(plan, tmp_path).folder / "results.jsonl"
-    path.write_text(path.read_text().replace('"PCA"', '"GoneCV"'))
-    results = read_results(tmp_path)
-    assert (len(results.ok), results.missing) == (2, 0)
-    assert table(results)["method"].tolist() == ["GoneCV"]
-    assert "GoneCV" in report(results).read_text("utf-8")
-    with pytest.raises(ValueError, match="'GoneCV' is not a known method"):
-        run(results.plan, tmp_path)

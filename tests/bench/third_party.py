@@ -7,7 +7,6 @@ METHODS = '''
 
     import os
     import sys
-    import time
     import warnings
 
     import numpy as np
@@ -37,24 +36,8 @@ METHODS = '''
     class Dies(PCA):
         def fit(self, X, y=None):
             os._exit(7)
-
-
-    class Sleeps(PCA):
-        def fit(self, X, y=None):
-            time.sleep(600)
-
-
-    class SlowOnce(PCA):
-        """Slow for the first classifier only: it leaves a mark."""
-
-        def fit(self, X, y=None):
-            mark = os.environ["SLOW_ONCE_MARK"]
-            if not os.path.exists(mark):
-                open(mark, "w").close()
-                time.sleep(600)
-            return super().fit(X)
 '''
-NAMES = ("Theirs", "Exits", "Garbled", "Dies", "Sleeps", "SlowOnce")
+NAMES = ("Theirs", "Exits", "Garbled", "Dies")
 
 
 def install(folder):

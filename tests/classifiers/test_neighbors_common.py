@@ -271,12 +271,3 @@ def test_a_search_of_scikit_learn_can_take_the_place_of_ours(classifier):
     assert_array_equal(
         clone(model).fit(X, y).predict(X_test), clone(classifier).fit(X, y).predict(X_test)
     )
-
-
-@both
-def test_fitted_attributes_are_plain(classifier):
-    X, y, _ = smooth_data()
-    model = clone(classifier).fit(X, y)
-    fitted = {name for name in vars(model) if name.endswith("_")}
-    assert fitted == {"classes_", "knn_", "label_names_", "n_features_in_", "thresholds_"}
-    assert not hasattr(classifier, "knn_")

@@ -7,11 +7,6 @@ import pytest
 from skml_kalda.datasets import ArffError, DatasetError, FetchError
 
 
-def test_a_failed_download_is_not_a_parse_error():
-    assert not issubclass(FetchError, ArffError | ValueError)
-    assert not issubclass(ArffError, FetchError | OSError)
-
-
 @pytest.mark.parametrize("kind", [ArffError, FetchError])
 def test_both_state_file_line_and_reason_and_survive_pickling(kind):
     error = kind("why", path="a.arff", line=3)

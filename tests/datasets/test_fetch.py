@@ -102,12 +102,6 @@ def test_no_network_is_said_with_what_to_do(tmp_path, flags):
             fetch(replace(flags("whole"), sources=(source,)), tmp_path / "home")
 
 
-def test_a_home_that_cannot_be_made_is_said(tmp_path, flags):
-    (tmp_path / "taken").write_text("")
-    with pytest.raises(FetchError, match="the folder can be written"):
-        fetch(flags("whole"), tmp_path / "taken" / "home")
-
-
 def test_load_dataset_downloads_what_is_nowhere_else(tmp_path, flags, server, monkeypatch):
     monkeypatch.setattr("skml_kalda.datasets.load.read_manifest", lambda name: flags("whole"))
     home = tmp_path / "home"

@@ -115,14 +115,6 @@ def test_a_file_that_differs_from_its_manifest_is_refused(tmp_path, change, reas
         load_dataset("flags", data_home=tmp_path, download=False)
 
 
-def test_a_class_more_than_the_manifest_says_is_refused(tmp_path):
-    names = [f"c{i}" for i in range(41)]
-    target = [names[i % 40] for i in range(400)]
-    save_arff(tmp_path / "att.arff", np.ones((400, 644)), target, target_names=names)
-    with pytest.raises(ArffError, match="K is 41, the manifest of 'att' says 40"):
-        load_dataset("att", data_home=tmp_path)
-
-
 @pytest.mark.parametrize(
     ("name", "advice"),
     [

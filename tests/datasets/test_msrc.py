@@ -1,7 +1,5 @@
 """The MSRC builder, on small images that the tests draw."""
 
-import sys
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -9,14 +7,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 from skml_kalda.datasets import ArffError, load_arff, load_dataset, msrc
 from skml_kalda.datasets.msrc import read_image
 from tests.datasets.conftest import write_bmp
-
-
-@pytest.mark.parametrize("upwards", [True, False])
-@pytest.mark.parametrize("width", [1, 2, 3, 4, 5])
-def test_bmp_files_are_read_pixel_by_pixel(tmp_path, upwards, width):
-    pixels = np.random.default_rng(width).integers(0, 256, (3, width, 3))
-    write_bmp(tmp_path / "a.bmp", pixels, upwards)
-    assert_array_equal(read_image(tmp_path / "a.bmp"), pixels)
 
 
 @pytest.mark.parametrize("content", [b"", b"BM", b"GIF89a" * 20, b"BM" + b"\0" * 60])
@@ -88,18 +78,6 @@ def test_visual_words_count_every_point_of_the_grid(images, tmp_path):
 def _made(folder):
     folder.mkdir()
     return folder
-
-
-@pytest.mark.parametrize(
-    ("module", "name", "library"),
-    [("PIL.Image", "msrc-mom", "Pillow"), ("cv2", "msrc-sift", "OpenCV")],
-)
-def test_a_missing_library_is_named_with_its_extra(
-    images, tmp_path, monkeypatch, module, name, library
-):
-    monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(ImportError, match=rf'{library}: pip install "skml-kalda\[msrc\]"'):
-        msrc.build_msrc(images, tmp_path, [name])
 
 
 def test_load_dataset_builds_from_images_in_the_data_home(images, tmp_path):

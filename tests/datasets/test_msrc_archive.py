@@ -48,7 +48,7 @@ def server(images, monkeypatch):
 
 
 def build(home, *options):
-    return main(["--data-home", str(home), "build", "msrc", "--only", "msrc-mom", *options])
+    return main(["build", "msrc", "--data-home", str(home), "--only", "msrc-mom", *options])
 
 
 def names_in(home):
@@ -72,14 +72,6 @@ def test_without_acceptance_the_terms_are_shown_and_nothing_is_downloaded(home, 
     assert captured.out == ""
     assert server.asked == []
     assert names_in(home) == set()
-
-
-def test_a_second_run_does_nothing_again(home, server, monkeypatch, capsys):
-    assert build(home, "--accept-licence") == 0
-    monkeypatch.setattr(msrc, "build_msrc", lambda *_: pytest.fail("built again"))
-    assert build(home) == 0
-    assert capsys.readouterr().out.split() == [str(home / "msrc-mom.arff")] * 2
-    assert len(server.asked) == 1
 
 
 def test_another_archive_that_was_put_here_stays_and_is_refused(home, server, capsys):

@@ -17,7 +17,6 @@ from skml_kalda.inspection import (
     loadings,
 )
 from skml_kalda.inspection.displays import NO_LABEL, OTHERS, PALETTE
-from tests.conftest import without
 from tests.inspection.conftest import LABELS, random_table
 
 SQUARE = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]
@@ -116,7 +115,7 @@ def test_the_axes_and_the_look_can_be_given(frames):
 def test_directions_that_are_not_there_are_refused(components, frames):
     X, Y = frames
     kalda = MultiLabelKaLDA().fit(X, Y)
-    with pytest.raises(ValueError, match=r"components=.* one or 2 of the 3 directions: .* 0 to 2"):
+    with pytest.raises(ValueError, match=r"components=.* 1 to 2 directions: numbers from 0 to 2"):
         ProjectionDisplay.from_estimator(kalda, X, Y, components=components)
 
 
@@ -134,13 +133,6 @@ def test_wrong_arguments_are_named(kwargs, message, frames):
     with pytest.raises(ValueError, match=message):
         ProjectionDisplay.from_estimator(MultiLabelKaLDA().fit(X, Y), X, Y, **kwargs)
     assert not plt.get_fignums()
-
-
-def test_missing_matplotlib_is_named(monkeypatch):
-    without("matplotlib.pyplot", monkeypatch)
-    message = r'ProjectionDisplay needs matplotlib: pip install "skml-kalda\[inspection\]"'
-    with pytest.raises(ImportError, match=message):
-        ProjectionDisplay.from_transformed(SQUARE, ["a", "b", "a", "b"])
 
 
 both = pytest.mark.parametrize("display", [LoadingsDisplay, LabelProfileDisplay])
@@ -199,5 +191,5 @@ def test_directions_of_tables_can_be_chosen(fitted, frames):
     assert list(display.table.columns) == [names[2], names[0]]
     display = LabelProfileDisplay.from_estimator(fitted, X, Y, components=[1])
     assert list(display.table.columns) == [names[1]]
-    with pytest.raises(ValueError, match=r"components=\[3\] must be some of the 3 directions"):
+    with pytest.raises(ValueError, match=r"components=\[3\] must be 1 to 3 directions"):
         LoadingsDisplay.from_estimator(fitted, X, components=[3])

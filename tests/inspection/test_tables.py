@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 
 from skml_kalda import MLkNN, MultiLabelKaLDA
 from skml_kalda.inspection import label_profile, loadings
-from tests.conftest import made, without
+from tests.conftest import made
 from tests.inspection.conftest import FEATURES, LABELS
 
 
@@ -86,14 +86,6 @@ def test_what_cannot_transform_is_refused(frames):
     pipeline = make_pipeline(MultiLabelKaLDA(), classifier).fit(X, Y)
     with pytest.raises(ValueError, match=r"no transform.*pipeline\[:-1\]"):
         loadings(pipeline, X)
-
-
-@pytest.mark.parametrize("table", [loadings, label_profile])
-def test_missing_pandas_is_named(table, monkeypatch):
-    without("pandas", monkeypatch)
-    message = rf'{table.__name__} needs pandas: pip install "skml-kalda\[inspection\]"'
-    with pytest.raises(ImportError, match=message):
-        table(None, *[None] * (1 if table is loadings else 2))
 
 
 def test_unknown_labels_are_no_part_of_a_profile():

@@ -123,13 +123,6 @@ def test_classes_that_exclude_one_another_are_split_as_evenly_as_can_be(parts_of
     assert np.ptp(counts, axis=0).max() <= 1
 
 
-def test_a_rare_label_goes_to_as_many_parts_as_it_has_rows(parts_of):
-    Y = drawn().toarray()
-    Y[:, 0] = 0
-    Y[[10, 20, 30], 0] = 1
-    assert len(set(parts_of(Y, 5)[[10, 20, 30]])) == 3
-
-
 @pytest.mark.parametrize("Y", [np.zeros((6, 3)), np.zeros((6, 0)), np.eye(6)])
 def test_no_labels_or_labels_of_one_row_each(Y, parts_of):
     assert np.bincount(parts_of(Y, 3)).tolist() == [2, 2, 2]
@@ -187,11 +180,6 @@ def test_every_form_of_y_gives_the_same_splits(form, splitter, labels):
     assert rows_of(splitter, labels) == [
         test.tolist() for _, test in splitter.split(np.zeros(203), form(labels))
     ]
-
-
-def test_groups_are_ignored_with_a_warning(splitter, labels):
-    with pytest.warns(UserWarning, match="groups parameter is ignored"):
-        next(splitter.split(labels, labels, groups=np.zeros(203)))
 
 
 @pytest.mark.parametrize(

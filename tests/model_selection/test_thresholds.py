@@ -1,7 +1,6 @@
 """Tuned thresholds against brute force, and the conventions of scikit-learn."""
 
 import numpy as np
-import pandas as pd
 import pytest
 import sklearn
 from scipy import sparse
@@ -104,16 +103,6 @@ def test_sparse_labels_give_sparse_predictions(form):
     dense = TunedThresholdsCV(MLkNN()).fit(X, Y)
     np.testing.assert_array_equal(predicted.toarray(), dense.predict(X))
     assert tuned.best_score_ == dense.best_score_
-
-
-def test_data_frames_keep_the_names_of_features():
-    X, Y = made(n=60, p=3)
-    X = pd.DataFrame(X, columns=list("abc"))
-    tuned = TunedThresholdsCV(KNeighborsClassifier()).fit(X, pd.DataFrame(Y))
-    assert tuned.feature_names_in_.tolist() == ["a", "b", "c"]
-    assert tuned.n_features_in_ == 3
-    tuned.fit(X.to_numpy(), Y)
-    assert not hasattr(tuned, "feature_names_in_")
 
 
 @pytest.mark.parametrize("classifier", [MLkNN(), OneVsRestClassifier(LogisticRegression())])

@@ -13,7 +13,6 @@ import pandas as pd
 from jinja2 import Environment, PackageLoader, select_autoescape
 
 from skml_kalda.bench.methods import ITSELF, NO_REDUCTION, label
-from skml_kalda.bench.plan import command_of
 from skml_kalda.bench.reporting.figures import figure, figure_names, svg
 from skml_kalda.bench.reporting.ranks import leader, rank_methods
 from skml_kalda.bench.reporting.tables import (
@@ -42,11 +41,11 @@ _CAPTIONS = {
     "ranks": "{score}: mean rank across the datasets (1 is best). Nemenyi's test at 5 % finds no "
     "difference between methods under one bar.",
     "cost": "{score} against the time to train, as a ratio to the fastest: best is above and left.",
-    "spread": "How the splits of the same rows differ: the mean over the folds of each split.",
+    "spread": "How the splits of the same samples differ: the mean over the folds of each split.",
     "dimension": "{score} by dimension of the subspace; the dotted line is K − 1.",
     "convergence": "The objective by iteration; thin lines extend the last value.",
-    "projection": "Every row in the first two dimensions; colours and markers show the classes.",
-    "gallery": "Held-out rows in two dimensions; each point has a wedge for each of its labels. "
+    "projection": "Every sample in the first two dimensions; colours and markers show the classes.",
+    "gallery": "Held-out samples in two dimensions; each point has a wedge for each of its labels. "
     "Panels are rotated and mirrored to match one another, which changes no distance.",
 }
 # The scores of the summary, and those that are not folded away.
@@ -137,8 +136,7 @@ def report(results: Results | Sequence[Results], output: str | PathLike[str] | N
     for run, anchor in zip(runs, _anchors(runs), strict=True):
         title = run.plan.title if len(runs) > 1 else "Results"
         parts = list(_parts(run, anchor))
-        command = command_of(run.plan)
-        chapters.append({"title": title, "anchor": anchor, "parts": parts, "command": command})
+        chapters.append({"title": title, "anchor": anchor, "parts": parts})
         pictures = [b for part in parts for b in part.blocks if isinstance(b, Picture)]
         for picture in pictures:
             # A figure has colours of its own outside of the page.
@@ -151,7 +149,7 @@ def report(results: Results | Sequence[Results], output: str | PathLike[str] | N
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"md": _escaped, "paragraph": _paragraph, "fence": _fence}
+    environment.filters |= {"md": _escaped, "paragraph": _paragraph}
     for name in ("report.md", "report.html"):
         text = environment.get_template(name).render(title=title, chapters=chapters)
         _write(folder / name, text.rstrip() + "\n")
@@ -191,11 +189,6 @@ def _paragraph(text: str) -> str:
     return re.sub(r"^(?=[#+=-])|^(\d+)(?=[.)])", r"\1\\", _escaped(text))
 
 
-def _fence(text: str) -> str:
-    """Return more backticks than a text has anywhere."""
-    return "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
-
-
 def _capitalized(text: str) -> str:
     return text[:1].upper() + text[1:]
 
@@ -221,7 +214,7 @@ def _parts(results: Results, anchor: str) -> Iterator[Part]:
     header = list(results.environments[-1])
     rows = ([each.get(name, "") for name in header] for each in seen.values())
     where = _plain("Where it ran", header, rows)
-    yield Part("Environment, and the command to run it again", [where], folded=True)
+    yield Part("Environment", [where], folded=True)
 
 
 def _setting(results: Results) -> str:
@@ -230,13 +223,13 @@ def _setting(results: Results) -> str:
     methods = plan.methods[0] if len(plan.methods) == 1 else f"{len(plan.methods)} methods"
     counts = f"{len(results.ok)} cells measured, {len(results.failed)} failed"
     counts += f", {results.missing} not run yet." if results.missing else "."
-    scale = "standardised on the training rows" if plan.standardize else "as they are"
+    scale = "standardised on the training samples" if plan.standardize else "as they are"
     if plan.kind != "scores":
         return f"{methods} on {sets}. Features {scale}. {counts}"
     folds = f"{plan.repeats} × {plan.folds}-fold cross-validation, seed {plan.seed}"
     if set(plan.datasets) <= set(plan.train_rows):
         folds = f"{plan.repeats * plan.folds} random splits, seed {plan.seed}"
-    drawn = " The largest sets are random samples of their rows." if plan.max_rows else ""
+    drawn = " The largest datasets are random samples." if plan.max_rows else ""
     return f"{methods} on {sets}: {folds}; features {scale}. {counts}{drawn}"
 
 
@@ -284,9 +277,9 @@ def _summary(results: Results) -> Iterator[Grid]:
     ]
     header = ["measure", "leader", "score", "second", "lead", "how sure", "time to train"]
     caption = (
-        "Who leads, by measure. How sure: t-test over the folds, corrected for the training rows "
-        "that they share; clear is p < 5 %. The same scores found the leader, so its lead is "
-        "probably overstated. Time is the ratio to the fastest"
+        "Who leads, by measure. How sure: t-test over the folds, corrected for the training "
+        "samples that they share; clear is p < 5 %. The same scores found the leader, so its lead "
+        "is probably overstated. Time is the ratio to the fastest"
     )
     if rows:
         yield _plain(caption, header, rows)
@@ -304,8 +297,8 @@ def _pictures(results: Results, anchor: str) -> Iterator[Picture]:
     for name, score in [*((name, first) for name in names), *more]:
         words = [anchor, name, *([score.replace("_", "-")] if others else [])]
         paper = table(results, score)["paper"].notna().any()
-        beside = ", and the paper's number where it has one" if paper else ""
-        caption = _CAPTIONS[name].format(score=_capitalized(SCORES[score].title), paper=beside)
+        published = ", and the paper's number where it has one" if paper else ""
+        caption = _CAPTIONS[name].format(score=_capitalized(SCORES[score].title), paper=published)
         drawn = svg(figure(results, name, score=score), "-".join(words))
         yield Picture("-".join(words), caption, drawn)
 
@@ -327,7 +320,7 @@ def _score_parts(results: Results) -> Iterator[Part]:
         grid = _plain(caption, list(verdict), verdict.to_numpy())
         yield Part("Is the paper's ranking confirmed?", [grid])
     if outside := list(_outside(results)):
-        yield Part("Published results beside ours", outside)
+        yield Part("Published results and ours", outside)
     for classifier in classifiers_in(results):
         after = "" if classifier == ITSELF else f" with {classifier}"
         grids = {
@@ -370,7 +363,7 @@ def _outside(results: Results) -> Iterator[Grid]:
             "deviation)"
         )
         titles = [SCORES[score].label for score in scores]
-        yield _plain(caption, ["method", "training rows", *titles], rows)
+        yield _plain(caption, ["method", "training samples", *titles], rows)
 
 
 def _score_grid(results: Results, rows: pd.DataFrame, score: Score) -> Grid:
@@ -387,7 +380,7 @@ def _score_grid(results: Results, rows: pd.DataFrame, score: Score) -> Grid:
 
     def drawn(name: str) -> str:
         most, n = results.plan.max_rows.get(name, 0), size_of(results, name)["rows"]
-        return f"{most} of {n} rows" if 0 < most < n else ""
+        return f"{most} of {n} samples" if 0 < most < n else ""
 
     return _by_method(caption, rows.assign(best=best), results.plan.methods, write, drawn)
 
@@ -402,7 +395,7 @@ def _spreads(results: Results, classifier: str) -> Iterator[Grid]:
     for score in (score for score in MAIN if score in scores_in(results)):
         caption = (
             f"{_capitalized(SCORES[score].label)} over {results.plan.repeats} splits of the same "
-            "rows: mean ± its standard error; below, the standard deviation over the splits and "
+            "samples: mean ± its standard error; below, the standard deviation over the splits and "
             f"the result of the split with seed {results.plan.seed} alone"
         )
         if results.plan.repeats > 1:
@@ -461,7 +454,7 @@ def _against_none(results: Results, score: Score) -> Grid:
 def _times(results: Results) -> Iterator[Grid]:
     titles = {
         "train_seconds": "Time to train",
-        "predict_seconds": "Time to predict the test rows",
+        "predict_seconds": "Time to predict the test samples",
     }
     for kind, title in titles.items():
         ratios = time_ratios(results, kind)

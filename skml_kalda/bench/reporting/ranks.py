@@ -67,9 +67,9 @@ class Lead:
     value: float
     """The mean score of the best one over the datasets."""
     lead: float
-    """How much it is ahead of the second one; positive is better."""
+    """How much it is better than the second one."""
     p_values: Sequence[float]
-    """Of the corrected t-test of both on each dataset, where the best one is ahead."""
+    """Of the corrected t-test of both on each dataset where the best one leads."""
     n_datasets: int
 
     def certainty(self) -> str:
@@ -78,8 +78,8 @@ class Lead:
         if self.n_datasets == 1:
             p = self.p_values[0] if self.p_values else 1.0
             return f"p = {p:.2g}, {'clear' if clear else 'not clear'}"
-        ahead = f"ahead on {len(self.p_values)} of {self.n_datasets}"
-        return f"{ahead}, clearly on {clear or 'none'}"
+        leads = f"leads on {len(self.p_values)} of {self.n_datasets}"
+        return f"{leads}, clearly on {clear or 'none'}"
 
 
 def leader(results: Results, score: Score) -> Lead | None:

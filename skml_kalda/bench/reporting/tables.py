@@ -58,7 +58,7 @@ def published_outside() -> pd.DataFrame:
 
 
 def table(results: Results, score: str = "accuracy") -> pd.DataFrame:
-    """Tabulate a score, with the paper's number beside ours.
+    """Tabulate a score, ours and the paper's.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def rows_with(found: pd.DataFrame, classifier: str) -> pd.DataFrame:
 
 
 def size_of(results: Results, name: str) -> Mapping[str, Any]:
-    """Return the numbers of rows, features and labels (or classes) of a dataset."""
+    """Return the numbers of samples, features and labels (or classes) of a dataset."""
     if name in results.plan.data:
         return results.data[name]
     manifest = read_manifest(name)
@@ -124,7 +124,7 @@ def scores_in(results: Results) -> list[str]:
 
 
 def has_swapped_names(results: Results) -> bool:
-    """Whether the paper's F1 numbers, whose names it swaps, are shown beside ours."""
+    """Whether the paper's F1 numbers, whose names it swaps, are shown."""
     shown = [score for score in ("macro_f1", "micro_f1") if score in scores_in(results)]
     return any(table(results, score)["paper"].notna().any() for score in shown)
 
@@ -153,8 +153,8 @@ def fold_means(results: Results, score: str, classifier: str) -> pd.DataFrame:
 def differences(results: Results, score: str, baseline: str = NO_REDUCTION) -> pd.DataFrame:
     """Return the mean difference to a baseline by dataset, classifier and method.
 
-    The standard error over the folds is beside it. It is too small, because folds share training
-    rows.
+    With the standard error over the folds, which is too small, because folds share training
+    samples.
     """
     folds = ["dataset", "classifier", "repeat", "fold"]
     frame = results.frame()

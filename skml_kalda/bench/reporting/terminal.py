@@ -44,11 +44,7 @@ def show_progress(cells: Sequence[Cell], console: Console) -> Iterator[Callable[
     start, failures = time.perf_counter(), set()
     bar = progress.Progress(
         progress.TextColumn("{task.description}", markup=False),
-        progress.BarColumn(),
-        progress.MofNCompleteColumn(),
-        progress.TimeElapsedColumn(),
-        progress.TextColumn("left"),
-        progress.TimeRemainingColumn(),
+        *progress.Progress.get_default_columns()[1:],
         console=console,
         transient=True,
         disable=not console.is_terminal,
@@ -72,7 +68,7 @@ def show_progress(cells: Sequence[Cell], console: Console) -> Iterator[Callable[
 
 
 def print_scores(console: Console, results: Results) -> None:
-    """Print accuracy, macro F1 and micro F1, with the paper's numbers beside ours."""
+    """Print accuracy, macro F1 and micro F1, with the paper's numbers."""
     for score in (SCORES[name] for name in MAIN if name in scores_in(results)):
         found = table(results, score.name)
         best = found.groupby("dataset")["mean"].transform(score.best)

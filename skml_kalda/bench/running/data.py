@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from skml_kalda.bench.plan import HELD_OUT, Plan
+from skml_kalda.bench.plan import Plan
 from skml_kalda.datasets import get_data_home, load_dataset, load_table
 from skml_kalda.datasets.files import check_is_file, sha256_of
 from skml_kalda.datasets.manifest import find_file, read_manifest
@@ -91,16 +91,6 @@ def label_names(source: Source) -> list[str]:
     return list(source.read().target_names)
 
 
-def how_to_get(name: str, command: str) -> str:
-    """Return the command that makes an absent dataset available to `command`."""
-    manifest = read_manifest(name)
-    if manifest.sources:
-        return f"python -m skml_kalda.datasets fetch {name}"
-    return manifest.build or f"put {manifest.file}.arff into a folder DIR, then {command} " + (
-        "--data-home DIR"
-    )
-
-
 def describe_user_data(plan: Plan) -> dict[str, dict[str, Any]]:
     """Return what each file of the user holds, by name; raise a ValueError for an unusable one."""
     found = {}
@@ -108,7 +98,6 @@ def describe_user_data(plan: Plan) -> dict[str, dict[str, Any]]:
         source = find_source(name, data=plan.data)
         assert source is not None, "a file that is not there is an error"
         found[name] = {**_describe(source), "sha256": source.sha256}
-        _check_size(plan, name, found[name])
     return found
 
 
@@ -121,12 +110,10 @@ def _describe(source: Source) -> dict[str, Any]:
     y, names = bunch.target, list(bunch.target_names)
     several = y.ndim == 2
     constant = [
-        f"label {name!r} is {share:.0f} in all rows"
+        f"label {name!r} is {share:.0f} in all samples"
         for name, share in zip(names, y.mean(axis=0) if several else [], strict=several)
         if share in (0, 1)
     ]
-    if several and len(constant) == len(names):
-        raise ValueError(f"{source.home}: the labels are the same in all rows")
     # ARFF files have warnings only for what is left out; other warnings repeat a note.
     warned = {str(each.message) for each in caught}
     new = sorted(each for each in warned if not each.endswith(tuple(bunch.notes)))
@@ -135,31 +122,15 @@ def _describe(source: Source) -> dict[str, Any]:
         "features": int(bunch.data.shape[1]),
         "labels": len(names),
         "kind": "labels" if several else "classes",
-        "largest_class": len(y) if several else int(np.unique(y, return_counts=True)[1].max()),
         "cardinality": round(float(y.sum(axis=1).mean()), 4) if several else 1.0,
         "notes": [*bunch.notes, *new, *constant],
     }
 
 
-def _check_size(plan: Plan, name: str, size: Mapping[str, Any]) -> None:
-    """Raise a ValueError if a file of the user has too few samples to be split."""
-    rows = min(size["rows"], plan.max_rows.get(name) or size["rows"])
-    wanted = plan.train_rows.get(name, 0)
-    file = plan.data[name]["file"]
-    if plan.kind in HELD_OUT and rows <= wanted:
-        raise ValueError(f"{file}: {rows} rows are too few for {wanted} training rows: add rows")
-    if plan.kind in HELD_OUT and not wanted and size["largest_class"] < plan.folds:
-        raise ValueError(
-            f"{file}: {rows} rows, and at most {size['largest_class']} of a class, are too few for "
-            f"{plan.folds} folds: add rows, or lower --folds; if the labels are several columns, "
-            "name them all"
-        )
-
-
 def lines_about(data: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     """Yield a line for each file of the user, and one for each note about it."""
     for name, found in data.items():
-        size = f"{found['rows']} rows, {found['features']} features, "
-        several = f" ({found['cardinality']:.2f} per row)" if found["kind"] == "labels" else ""
+        size = f"{found['rows']} samples, {found['features']} features, "
+        several = f" ({found['cardinality']:.2f} per sample)" if found["kind"] == "labels" else ""
         yield f"{name}: {size}{found['labels']} {found['kind']}{several}"
         yield from (f"  {note}" for note in found["notes"])

@@ -29,10 +29,7 @@ FAILURES = (Exception, SystemExit)
 
 def describe_failure(error: BaseException) -> str:
     """Return the type and the message of an exception."""
-    text = f"{type(error).__name__}: {error}".removesuffix(": ")
-    if isinstance(error, SystemExit):
-        text = f"the method tried to end the program: {text}"
-    return printable(text).strip()
+    return printable(f"{type(error).__name__}: {error}".removesuffix(": ")).strip()
 
 
 def printable(text: str) -> str:

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import signal
 import time
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -33,7 +29,7 @@ from skml_kalda.bench.running.tuning import Choice, choose
 from skml_kalda.bench.scores import scores_of
 
 
-def measure(cell: Cell, source: Source, timeout: float = 0) -> Row:
+def measure(cell: Cell, source: Source) -> Row:
     """Measure a cell; an exception of its method becomes a failed row.
 
     Cells that share a fit are best measured one after the other: the last fit is kept.
@@ -43,55 +39,19 @@ def measure(cell: Cell, source: Source, timeout: float = 0) -> Row:
     with threadpool_limits(1), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            with _limited(timeout):
-                row = ok_row(cell, source, _MEASURES[cell.kind](cell, source))
-        except _Late:
-            error = f"timeout: not done after {timeout:g} seconds"
-            row = failed_row(cell, source, "timeout", error)
+            row = ok_row(cell, source, _MEASURES[cell.kind](cell, source))
         except FAILURES as error:
             row = failed_row(cell, source, "error", describe_failure(error))
     return row | {"warnings": sorted({printable(str(each.message)) for each in caught})}
 
 
-class _Late(BaseException):
-    """No method that catches all its exceptions may catch this one."""
-
-
-@contextmanager
-def _limited(seconds: float) -> Iterator[None]:
-    if not seconds:
-        yield
-        return
-
-    def stop(*_: object) -> None:
-        raise _Late
-
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
-
-
-@dataclass(frozen=True)
-class _Fitted:
-    """A reduction with the choice of its setting."""
-
-    rows: Reduced
-    choice: Choice
-
-    def costs(self) -> Row:
-        return self.rows.costs() | self.choice.record()
-
-
 @lru_cache(maxsize=1)
-def _fitted(cell: Cell, source: Source) -> _Fitted:
+def _fitted(cell: Cell, source: Source) -> tuple[Reduced, Choice]:
+    """Return the reduction of a cell, and the choice of its setting."""
     X, y = load(source, cell.classes, cell.max_rows, cell.seed)
     train, test = _split(cell, X, y)
     choice = choose(cell, X[train], y[train]) if cell.tune else Choice()
-    return _Fitted(reduce(cell, choice.parameters, X, y, train, test), choice)
+    return reduce(cell, choice.parameters, X, y, train, test), choice
 
 
 def _split(cell: Cell, X: Any, y: Any) -> tuple[Any, Any]:
@@ -108,16 +68,16 @@ def _inner(cell: Cell, source: Source) -> list[Reduced]:
     """Reduce inside the training samples, with a part of them held out for the thresholds."""
     X, y = load(source, cell.classes, cell.max_rows, cell.seed)
     train, _ = _split(cell, X, y)
-    setting, X, y = _fitted(cell, source).choice.parameters, X[train], y[train]
+    _, choice = _fitted(cell, source)
+    X, y = X[train], y[train]
     inner = splits(X, y, cell.thresholds, cell.seed + cell.repeat)
-    return [reduce(cell, setting, X, y, *rows) for rows in inner]
+    return [reduce(cell, choice.parameters, X, y, *rows) for rows in inner]
 
 
 def _scored(cell: Cell, source: Source) -> Row:
-    fitted = _fitted(cell.fit(), source)
-    rows = fitted.rows
+    rows, choice = _fitted(cell.fit(), source)
     start = time.perf_counter()
-    classifier = LabelClassifier.fit(_classifier(cell, fitted.choice), rows.train, rows.y_train)
+    classifier = LabelClassifier.fit(_classifier(cell, choice), rows.train, rows.y_train)
     ready = time.perf_counter()
     predicted = classifier.predict(rows.test)
     done = time.perf_counter()
@@ -129,7 +89,7 @@ def _scored(cell: Cell, source: Source) -> Row:
         "predict_seconds": rows.transform_seconds + done - ready,
     }
     rounded = {name: round(value, 6) for name, value in seconds.items()}
-    return {"scores": scores, **fitted.costs(), **rounded}
+    return {"scores": scores, **rows.costs(), **choice.record(), **rounded}
 
 
 def _classifier(cell: Cell, choice: Choice) -> Any:
@@ -142,7 +102,7 @@ def _classifier(cell: Cell, choice: Choice) -> Any:
 def _thresholds(cell: Cell, source: Source) -> dict[str, Any]:
     """Return the thresholds with the best F1 on held-out training samples, by average."""
     inner = _inner(cell.fit(), source)
-    choice = _fitted(cell.fit(), source).choice
+    _, choice = _fitted(cell.fit(), source)
     scores = [
         LabelClassifier.fit(_classifier(cell, choice), part.train, part.y_train).scores(part.test)
         for part in inner
@@ -157,10 +117,10 @@ def _thresholds(cell: Cell, source: Source) -> dict[str, Any]:
 
 def _converged(cell: Cell, source: Source) -> Row:
     """Return the objective after every iteration, and its upper bound."""
-    fitted = _fitted(cell.fit(), source)
-    reducer = fitted.rows.reducer
+    rows, _ = _fitted(cell.fit(), source)
+    reducer = rows.reducer
     return {
-        **fitted.costs(),
+        **rows.costs(),
         "objective": [float(f"{value:.9g}") for value in reducer.objective_history_],
         "upper_bound": float(reducer.upper_bound_),
         "converged": bool(reducer.converged_),
@@ -169,16 +129,15 @@ def _converged(cell: Cell, source: Source) -> Row:
 
 def _projected(cell: Cell, source: Source) -> Row:
     """Return the first two coordinates of every sample, and its class or its labels."""
-    fitted = _fitted(cell.fit(), source)
-    points = np.asarray(fitted.rows.test)[:, :2]
-    y = fitted.rows.y_test
+    rows, _ = _fitted(cell.fit(), source)
+    points, y = np.asarray(rows.test)[:, :2], rows.y_test
     labels: Row = (
         {"classes_of_points": [str(each) for each in y]}
         if y.ndim == 1
         else {"labels_of_points": [np.flatnonzero(row).tolist() for row in y]}
     )
     rounded = [[float(f"{value:.5g}") for value in point] for point in points]
-    return {**fitted.costs(), "points": rounded, **labels}
+    return {**rows.costs(), "points": rounded, **labels}
 
 
 def _exhibited(cell: Cell, source: Source) -> Row:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
@@ -12,7 +11,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Self
 
 from skml_kalda.bench.plan import Cell, Plan
-from skml_kalda.bench.running.data import Source, how_to_get
+from skml_kalda.bench.running.data import Source
 from skml_kalda.bench.running.fitting import printable
 from skml_kalda.datasets.manifest import read_manifest
 
@@ -25,7 +24,7 @@ Row = dict[str, Any]
 # Every row has all of these; None stands for what was not measured.
 _FIELDS = (
     "status",  # "ok", "failed" or "skip"
-    "reason",  # of a failure "error", "timeout" or "died"; of a skipped dataset a sentence
+    "reason",  # of a failure "error" or "died"; of a skipped dataset a sentence
     "error",  # the message of a failure
     "command",  # that makes a skipped dataset available
     *(each.name for each in fields(Cell)),  # a skipped dataset has a row without a cell
@@ -64,15 +63,16 @@ def ok_row(cell: Cell, source: Source, measured: Mapping[str, Any]) -> Row:
 
 
 def failed_row(cell: Cell, source: Source, reason: str, error: str) -> Row:
-    """Return the row of a cell that failed: by an "error", a "timeout", or its process "died"."""
+    """Return the row of a cell that failed: by an "error", or its process "died"."""
     found = {"reason": reason, "error": printable(error), "warnings": []}
     return ok_row(cell, source, found) | {"status": "failed"}
 
 
-def skip_row(name: str, command: str) -> Row:
-    """Return the row of an absent dataset; `command` is the one that was run."""
-    reason = f"its file is not here (origin: {read_manifest(name).origin})"
-    found = {"dataset": name, "reason": reason, "command": how_to_get(name, command)}
+def skip_row(name: str) -> Row:
+    """Return the row of an absent dataset."""
+    manifest = read_manifest(name)
+    reason = f"its file is not here (origin: {manifest.origin})"
+    found = {"dataset": name, "reason": reason, "command": manifest.how_to_get()}
     return _complete({"status": "skip", **found})
 
 
@@ -86,25 +86,13 @@ def failures_by_kind(rows: Iterable[Row]) -> dict[tuple[str, str, str], int]:
 
 
 class Journal:
-    """The file of a run, open for writing; every line is flushed at once.
-
-    It is locked while it is open: two runs cannot write to one file. The system releases the lock
-    when the process ends, however it ends.
-    """
+    """The file of a run, open for writing; every line is flushed at once."""
 
     def __init__(self, folder: Path, *, fresh: bool = False) -> None:
         if folder.is_file():
             raise FileExistsError(f"{folder} is a file: choose another folder for the results")
         folder.mkdir(parents=True, exist_ok=True)
         self._stream: IO[bytes] = (folder / FILE_NAME).open("a+b")
-        try:
-            _lock(self._stream)
-        except (BlockingIOError, PermissionError):
-            self._stream.close()
-            raise BlockingIOError(
-                f"another run is writing to {folder}: wait until it ends, or give this one an "
-                "output folder of its own"
-            ) from None
         self._stream.seek(0)
         # A killed run may have left a part of one more line.
         self._stream.truncate(0 if fresh else self._stream.read().rfind(b"\n") + 1)
@@ -121,20 +109,6 @@ class Journal:
 
     def __exit__(self, *_: object) -> None:
         self._stream.close()
-
-
-def _lock(stream: IO[bytes]) -> None:
-    """Lock an open file; an OSError says that another process holds it."""
-    if sys.platform == "win32":
-        import msvcrt
-
-        # No other process can read locked bytes, so lock one beyond the end of any file.
-        stream.seek(2**30)
-        msvcrt.locking(stream.fileno(), msvcrt.LK_NBLCK, 1)
-    else:
-        import fcntl
-
-        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 @dataclass(frozen=True)
@@ -235,8 +209,10 @@ def read_results(path: str | PathLike[str]) -> Results:
         raise ValueError(f"{path} holds no run: it should begin with a header")
     last = starts[-1]
     try:
-        plan = Plan.of(records[last]["plan"])
-    except ValueError as error:
+        # Older runs have settings that there are no more.
+        known = {each.name for each in fields(Plan)}
+        plan = Plan(**{name: v for name, v in records[last]["plan"].items() if name in known})
+    except (TypeError, ValueError) as error:
         raise ValueError(f"{path}, line {last}: {error}") from error
     data = records[last].get("data") or {}
     # A cell may have been run again, for instance after a failure: the last row counts.

@@ -19,7 +19,8 @@ from joblib import Parallel, cpu_count, delayed
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 
 from skml_kalda import __version__
-from skml_kalda.bench.plan import Cell, Plan, command_of, read_plan
+from skml_kalda._core.messages import required
+from skml_kalda.bench.plan import Cell, Plan, read_plan
 from skml_kalda.bench.running.data import Source, describe_user_data, find_source
 from skml_kalda.bench.running.measure import measure
 from skml_kalda.bench.running.results import (
@@ -34,7 +35,7 @@ from skml_kalda.framework import providers
 
 Group = tuple[Sequence[Cell], Source]
 Progress = Callable[[Sequence[Cell]], AbstractContextManager[Callable[[Row], None]]]
-# A cell is timed, and limits the threads of its process, so no other may run beside it there.
+# A cell is timed, and limits the threads of its process, so no other may run there meanwhile.
 _ONE_AT_A_TIME = Lock()
 # Seconds after which idle workers end: those of a run that was killed have nobody to end them.
 _PATIENCE = 5
@@ -99,11 +100,6 @@ def run(
     plan = (plan if isinstance(plan, Plan) else read_plan(Path(plan))).with_methods()
     if jobs < 1:
         raise ValueError(f"jobs must be at least 1, not {jobs}")
-    if plan.timeout and (dask is not None or not hasattr(signal, "SIGALRM")):
-        raise ValueError(
-            f"a timeout (of {plan.timeout:g} seconds) needs signals, which neither Windows nor the "
-            "workers of a Dask cluster have: run with timeout 0 there"
-        )
     folder = Path(output) if output is not None else default_output(plan)
     # A file that cannot be read ends the run before anything is written.
     data = describe_user_data(plan)
@@ -113,9 +109,9 @@ def run(
         header = {"plan": asdict(plan), "environment": environment(), "data": data}
         journal.write(header)
         for name in (name for name, source in sources.items() if source is None):
-            journal.write(skip_row(name, command_of(plan)))
+            journal.write(skip_row(name))
         cells = _pending(read_results(folder), sources)
-        measured = _measured(_groups(cells, sources), client, jobs, plan.timeout)
+        measured = _measured(_groups(cells, sources), client, jobs)
         shown = nullcontext(lambda _: None) if progress is None else progress(cells)
         with closing(measured) as rows, shown as advance:
             for row in rows:
@@ -152,18 +148,16 @@ def _groups(cells: Sequence[Cell], sources: Mapping[str, Source | None]) -> list
     return [(group, source) for group, source in found if source is not None]
 
 
-def _measured(
-    groups: list[Group], client: Any, jobs: int, timeout: float
-) -> Generator[Row, None, None]:
+def _measured(groups: list[Group], client: Any, jobs: int) -> Generator[Row, None, None]:
     if client is not None:
         yield from _on_dask(groups, client)
     elif min(jobs, len(groups)) > 1:
-        yield from _in_processes(groups, jobs, timeout)
+        yield from _in_processes(groups, jobs)
     else:
-        yield from (measure(cell, source, timeout) for cells, source in groups for cell in cells)
+        yield from (measure(cell, source) for cells, source in groups for cell in cells)
 
 
-def _in_processes(groups: list[Group], jobs: int, timeout: float) -> Iterator[Row]:
+def _in_processes(groups: list[Group], jobs: int) -> Iterator[Row]:
     """Yield the rows of groups of cells as processes have measured them.
 
     When a process dies, joblib ends the others and does not say what it was doing. At most the
@@ -171,8 +165,8 @@ def _in_processes(groups: list[Group], jobs: int, timeout: float) -> Iterator[Ro
     """
     left = dict(enumerate(groups))
     while left:
-        tasks = (delayed(_numbered)(number, *left[number], timeout) for number in list(left))
-        # No batches, and no task ahead of its turn: those in work are the first ones.
+        tasks = (delayed(_numbered)(number, *left[number]) for number in list(left))
+        # No batches, and no task before its turn: those in work are the first ones.
         options = {"batch_size": 1, "pre_dispatch": "n_jobs", "idle_worker_timeout": _PATIENCE}
         parallel = Parallel(jobs, "loky", "generator_unordered", **options)
         try:
@@ -182,20 +176,20 @@ def _in_processes(groups: list[Group], jobs: int, timeout: float) -> Iterator[Ro
         except TerminatedWorkerError:
             for cells, source in [left.pop(number) for number in list(left)[:jobs]]:
                 for cell in cells:
-                    yield from _measured_alone(cell, source, timeout)
+                    yield from _measured_alone(cell, source)
 
 
-def _numbered(number: int, cells: Sequence[Cell], source: Source, timeout: float) -> Any:
+def _numbered(number: int, cells: Sequence[Cell], source: Source) -> Any:
     # Ctrl-C reaches the workers too. They end silently; the parent reports it.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    return number, [measure(cell, source, timeout) for cell in cells]
+    return number, [measure(cell, source) for cell in cells]
 
 
-def _measured_alone(cell: Cell, source: Source, timeout: float) -> list[Row]:
+def _measured_alone(cell: Cell, source: Source) -> list[Row]:
     """Measure a cell in a process of its own, which may die."""
     try:
         # With one job joblib would start no process.
-        ((_, rows),) = Parallel(2, "loky")([delayed(_numbered)(0, [cell], source, timeout)])
+        ((_, rows),) = Parallel(2, "loky")([delayed(_numbered)(0, [cell], source)])
     except TerminatedWorkerError as error:
         codes = str(error).partition("exit codes of the workers are ")[2].partition("\n")[0]
         text = f"the worker process died: {codes} (out of memory, if it was killed)"
@@ -206,15 +200,9 @@ def _measured_alone(cell: Cell, source: Source, timeout: float) -> list[Row]:
 @contextmanager
 def _connected(address: str) -> Iterator[Any]:
     """Connect to a Dask scheduler, and check that its workers have this package."""
+    distributed = required("distributed", by=f"dask={address!r}", extra="dask")
     try:
-        from distributed import Client
-
-        client = Client(address, timeout="10s", set_as_default=False)
-    except ImportError as error:
-        raise ImportError(
-            f'dask={address!r} needs distributed ({error}): pip install "skml-kalda[dask]" (in a '
-            'checkout: pip install ".[bench,dask]")'
-        ) from error
+        client = distributed.Client(address, timeout="10s", set_as_default=False)
     except (OSError, ValueError) as error:
         raise ConnectionError(
             f"no Dask scheduler answers at {address!r}: is it running, and is this the address "

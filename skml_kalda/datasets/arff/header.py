@@ -23,7 +23,7 @@ _VALUE = rf"""\s*(?:{_QUOTED}|({PLAIN.pattern}))\s*"""
 _VALUES = re.compile(_VALUE, re.DOTALL)
 _ENTRIES = re.compile(rf"\s*([0-9]{{1,9}})\s+{_VALUE}", re.DOTALL)
 _WORD = re.compile(rf"""\s*(?:{_QUOTED}|([^\s"',{{}}%][^\s,{{}}]*))(?=\s|\{{|$)""", re.DOTALL)
-_ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|[0-7]{1,3}|.)", re.DOTALL)
+_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _NEEDS_QUOTES = re.compile(r"""[\s,{}%"'\\\x00-\x1f]|^[@?]|^$""")
 _UNESCAPED = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}
 _UNESCAPED |= {char: char for char in "'\"\\%"}
@@ -169,14 +169,9 @@ def _unescape(text: str) -> str:
 
 
 def _character(match: re.Match[str]) -> str:
-    code = match.group(1)
-    if code[0] in "01234567":
-        return chr(int(code, 8))
-    if len(code) == 5:
-        return chr(int(code[1:], 16))
-    if code not in _UNESCAPED:
-        raise ArffError(f"unknown escape {match.group()!r}")
-    return _UNESCAPED[code]
+    if match[1] not in _UNESCAPED:
+        raise ArffError(f"unknown escape {match[0]!r}")
+    return _UNESCAPED[match[1]]
 
 
 def quote(word: str) -> str:

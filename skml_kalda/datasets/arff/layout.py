@@ -90,7 +90,7 @@ def find_layout(header: Header, path: Path, labels: Labels, ignore: Iterable[str
     return Layout(attributes, tuple(features), tuple(chosen), single)
 
 
-def check_features(layout: Layout, path: Path, nominal: str) -> None:
+def check_features(layout: Layout, path: Path) -> None:
     """Raise an error unless every feature can be turned into numbers."""
     if not layout.features:
         reason = "no feature is left: every attribute is a label or left out"
@@ -99,8 +99,6 @@ def check_features(layout: Layout, path: Path, nominal: str) -> None:
         wrong = ""
         if attribute.kind in {"string", "date"}:
             wrong = f"is a {attribute.kind}: leave it out with"
-        elif nominal == "error" and not _are_zero_one(attribute.categories):
-            wrong = 'is nominal: use nominal="onehot" or'
         elif len(attribute.categories) > MOST_CATEGORIES:
             wrong = f"has {len(attribute.categories)} categories, and at most {MOST_CATEGORIES} "
             wrong += "are one-hot encoded: leave it out with"
@@ -119,10 +117,10 @@ def _labels(
     header: Header, positions: dict[str, int], path: Path, labels: Labels
 ) -> tuple[list[int], bool]:
     """Return the positions of the labels, and whether they are one class attribute."""
-    beside = path.with_name(f"{arff_stem(path)}.xml")
+    xml = path.with_name(f"{arff_stem(path)}.xml")
     option = MEKA_OPTION.search(header.relation)
-    if labels is None and beside.exists():
-        labels = beside
+    if labels is None and xml.exists():
+        labels = xml
     elif labels is None and option is not None:
         labels = int(option.group(1))
     elif labels is None:
@@ -182,5 +180,5 @@ def read_label_names(path: Path) -> list[str]:
     if tags[0] != "labels" or set(tags[1:]) != {"label"} or not all(names):
         raise ArffError('not <labels> of <label name="…">', path=path)
     if len(set(names)) < len(names):
-        raise ArffError("a label is format_names twice", path=path)
+        raise ArffError("a label is listed twice", path=path)
     return names

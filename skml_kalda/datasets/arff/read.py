@@ -47,7 +47,6 @@ def load_arff(
     *,
     labels: Labels = None,
     sparse_labels: bool = False,
-    nominal: str = "onehot",
     ignore: Iterable[str] = (),
 ) -> Bunch:
     r"""Read an ARFF file, dense or sparse, plain or compressed (.gz, .bz2, .xz).
@@ -58,14 +57,11 @@ def load_arff(
         The file.
     labels : path-like, list of str, int or None, default=None
         Which attributes are the labels: a Mulan XML file, their names, or their number (n for the
-        first n, -n for the last n, as in MEKA). None means the XML file of the same name beside the
-        file, else the ``-C`` of the relation, else the only nominal attribute as class (or the last
-        attribute if it is nominal and called "class").
+        first n, -n for the last n, as in MEKA). None means the XML file of the same name, else
+        the ``-C`` of the relation, else the only nominal attribute as class (or the last attribute
+        if it is nominal and called "class").
     sparse_labels : bool, default=False
         Whether to return the {0,1} labels as CSR instead of as an array.
-    nominal : {"onehot", "error"}, default="onehot"
-        What to do with nominal features other than {0,1}, which are always read as numbers:
-        encode them as described in the notes, or raise an error.
     ignore : iterable of str, default=()
         Attributes to leave out. String and date attributes can only be left out.
 
@@ -121,19 +117,16 @@ def load_arff(
     array([[4.2],
            [nan]])
     """
-    return read_arff(path, labels, nominal, ignore, sparse_labels)[0]
+    return read_arff(path, labels, ignore, sparse_labels)[0]
 
 
 def read_arff(
     path: str | PathLike[str],
     labels: Labels = None,
-    nominal: str = "onehot",
     ignore: Iterable[str] = (),
     sparse_labels: bool = False,
 ) -> tuple[Bunch, Layout]:
     """Read an ARFF file, with its layout. Warnings point at the caller's caller."""
-    if nominal not in {"onehot", "error"}:
-        raise ValueError(f'nominal must be "onehot" or "error", not {nominal!r}')
     if isinstance(ignore, str):
         raise TypeError("ignore must be a list of names, not one string")
     path = Path(path)
@@ -144,7 +137,7 @@ def read_arff(
     layout, messages = _without_identifiers(layout, table)
     for message in messages:
         warnings.warn(f"{path}: {message}", stacklevel=3)
-    check_features(layout, path, nominal)
+    check_features(layout, path)
     target = _encoded(table, layout.labels, layout).astype(np.int64)
     if layout.single:
         target_names = list(layout.attributes[layout.labels[0]].categories)
@@ -244,8 +237,8 @@ class _Reader:
                     raise ArffError(error.reason, path=self.path, line=place) from None
         if not is_sparse:
             return np.array(cells)
-        format_names = [cell for row in cells for cell in sorted(row.items())]
-        column, value = np.array(format_names, float).reshape(-1, 2).T
+        listed = [cell for row in cells for cell in sorted(row.items())]
+        column, value = np.array(listed, float).reshape(-1, 2).T
         return list(map(len, cells)), column.astype(np.int64), value
 
     def _dense_bulk(self, rows: list[str]) -> NDArray[np.float64]:

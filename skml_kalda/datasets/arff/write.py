@@ -53,7 +53,7 @@ def save_arff(
         The name of the relation, by default the name of the file.
     dialect : {"meka", "mulan"}, default="meka"
         Where the labels are. "meka": first, with their number in the name of the relation.
-        "mulan": last, with their names in an XML file beside the file.
+        "mulan": last, with their names in an XML file of the same name.
     description : str, default=""
         A comment at the top of the file.
 
@@ -150,7 +150,7 @@ def _text(value: float | str) -> str:
 def _write(path: Path, lines: Iterable[str], labels: list[str]) -> None:
     xml = path.with_name(f"{arff_stem(path)}.xml")
     if not labels and xml.exists():
-        reason = f"{xml.name} is beside {path.name} and would be read as its labels"
+        reason = f"{xml.name} is next to {path.name} and would be read as its labels"
         raise ValueError(f'{reason}: remove it, or use dialect="mulan"')
     with ExitStack() as both:
         if labels:

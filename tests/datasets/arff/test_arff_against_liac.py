@@ -1,7 +1,6 @@
 """The reader gives what liac-arff gives, on real files and on files that hypothesis makes."""
 
 import re
-import tracemalloc
 
 import numpy as np
 import pytest
@@ -76,33 +75,6 @@ def test_rows_read_in_bulk_and_one_by_one_are_the_same(tmp_path_factory, file):
     for key in ("data", "target"):
         one_, other_ = (m.toarray() if issparse(m) else m for m in (one[key], other[key]))
         assert_array_equal(one_, other_, strict=True)
-
-
-@pytest.fixture
-def in_bulk_only(monkeypatch):
-    monkeypatch.setattr(read._Reader, "_dense_row", None)
-    monkeypatch.setattr(read._Reader, "_sparse_row", None)
-
-
-@pytest.mark.usefixtures("in_bulk_only")
-@pytest.mark.parametrize(
-    "rows", ["1,2.5,0\n0, -1e-3, ?\n", "{0 1,1 2.5,2 1}\n{}\n{1 -1e-3, 2 ?}\n"]
-)
-def test_plain_rows_are_read_in_bulk(tmp_path, rows):
-    path = tmp_path / "plain.arff"
-    header = "@relation 'r: -C 1'\n@attribute y {0,1}\n@attribute a numeric\n@attribute b {0,1}\n"
-    path.write_text(header + "@data\n" + rows * 9)
-    assert load_arff(path).data.shape[1] == 2
-    assert load_arff(BUNDLED / "emotions.arff.xz").data.size
-
-
-@pytest.mark.parametrize("name", ["yeast", "scene"])
-def test_a_dense_file_is_read_in_less_than_three_times_the_memory_of_its_arrays(name):
-    tracemalloc.start()
-    found = load_arff(BUNDLED / f"{name}.arff.xz")
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 3 * (found.data.nbytes + found.target.nbytes)
 
 
 decimals = st.from_regex(r"\A-?([0-9]{1,20}(\.[0-9]{0,20})?|\.[0-9]{1,20})\Z")

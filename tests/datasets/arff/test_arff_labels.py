@@ -62,12 +62,6 @@ def test_meka_option_counts_from_the_front_or_from_the_back(tmp_path, option, na
     assert load_arff(path).target_names == names
 
 
-def test_a_list_of_names_keeps_its_order(toy):
-    found = load_arff(toy, labels=["tag2", "tag one"])
-    assert found.target_names == ["tag2", "tag one"]
-    assert_array_equal(found.target, [[0, 1], [1, 0], [1, 1]])
-
-
 def test_labels_may_be_sparse(toy):
     found = load_arff(toy, labels=["tag2", "tag one"], sparse_labels=True)
     assert issparse(found.target)
@@ -113,15 +107,6 @@ def test_every_line_end_is_known(tmp_path, line_end):
     assert_array_equal(load_arff(path, labels=["tag2"]).target, [[0], [1], [1]])
 
 
-def test_shape_comes_from_the_header_and_the_row_count(tmp_path):
-    path = tmp_path / "sparse.arff"
-    lines = "".join(f"@attribute a{i} numeric\n" for i in range(50))
-    path.write_text(
-        f"@relation 'r: -C 1'\n@attribute y {{0,1}}\n{lines}@data\n{{}}\n{{1 2}}\n{{}}\n"
-    )
-    assert load_arff(path).data.shape == (3, 50)
-
-
 def test_strings_and_dates_can_be_left_out(tmp_path):
     path = tmp_path / "string.arff"
     path.write_text(
@@ -132,16 +117,6 @@ def test_strings_and_dates_can_be_left_out(tmp_path):
     with pytest.raises(ArffError, match="'id' is a string: leave it out"):
         load_arff(path)
     assert_array_equal(load_arff(path, ignore=["id", "day"]).data, [[2], [3]])
-
-
-def test_nominal_features_can_be_refused(tmp_path):
-    path = tmp_path / "nominal.arff"
-    path.write_text(
-        "@relation 'r: -C 1'\n@attribute y {0,1}\n@attribute b {1,0}\n@attribute c {u,v}\n@data\n"
-    )
-    with pytest.raises(ArffError, match="feature 'c' is nominal: use nominal=\"onehot\""):
-        load_arff(path, nominal="error")
-    assert load_arff(path, nominal="error", ignore=["c"]).feature_names == ["b"]
 
 
 @pytest.mark.parametrize(
@@ -161,8 +136,6 @@ def test_wrong_labels_end_in_one_arff_error(toy, labels, reason):
     assert caught.value.path == toy
 
 
-def test_wrong_options_are_named(toy):
-    with pytest.raises(ValueError, match="nominal must be"):
-        load_arff(toy, nominal="drop")
+def test_ignore_is_a_list(toy):
     with pytest.raises(TypeError, match="ignore must be a list"):
         load_arff(toy, ignore="a")

@@ -130,13 +130,6 @@ def test_a_feature_that_repeats_its_values_is_encoded(tmp_path, case, sparse):
     assert_array_equal(data[:, :-1], expected)
 
 
-def test_a_thousand_categories_are_encoded(tmp_path):
-    cells = [f"v{i}" for i in range(1000)] * 2
-    names, data = loaded(write(tmp_path / "r.arff", declaration("nominal", cells), cells))
-    assert len(names) == 1001
-    assert_array_equal(data[:, :-1], np.tile(np.eye(1000), (2, 1)))
-
-
 def test_too_many_categories_are_refused(tmp_path):
     path = write(tmp_path / "r.arff", f"{{{','.join(map(str, range(20_000)))}}}", ["7"] * 100)
     reason = "'f' has 20000 categories, and at most 1000 are one-hot encoded: .*ignore"

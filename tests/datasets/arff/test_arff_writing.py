@@ -107,7 +107,7 @@ def test_the_matrix_of_the_caller_is_not_touched(tmp_path):
 
 def test_a_stale_xml_is_not_taken_for_the_labels_of_a_new_file(tmp_path):
     (tmp_path / "r.xml").write_text("<labels/>")
-    with pytest.raises(ValueError, match=r"r\.xml is beside r\.arff"):
+    with pytest.raises(ValueError, match=r"r\.xml is next to r\.arff"):
         save_arff(tmp_path / "r.arff", [[1.0]], [[1]])
 
 
