@@ -32,7 +32,7 @@ def tuned():
     ranks = [rank_methods(fold_means(results, score, classifier)).mean_ranks for score in JUDGED_BY]
     rows = [[label(method), *(_rank(found, method) for found in ranks)] for method in SHOWN]
     sets, methods = len(results.plan.datasets), len(results.plan.methods)
-    return markdown_table([f"mean rank of {methods} on {sets} sets", *TITLES], rows)
+    return markdown_table([f"mean rank of {methods} on {sets} datasets", *TITLES], rows)
 
 
 def _rank(ranks, method):
@@ -52,7 +52,7 @@ def bibtex():
     return (
         "- **Tagging (bibtex).** Closed-form kaLDA and cosine votes reach a precision at 1 / 3 / 5 "
         f"of {means} in the mean of {len(ours)} random splits; the best system of the published "
-        f"table, {best.name}, has {published} on a split that is not at hand.\n"
+        f"table, {best.name}, has {published} on an unpublished split.\n"
     )
 
 
@@ -72,7 +72,7 @@ def paper():
     first = [found[column].str.contains(r"\bkaLDA\b").sum() for column in found.columns[1:3]]
     return (
         "- **The paper's lead is not confirmed.** Among the paper's methods kaLDA is first on "
-        f"{first[0]} of {len(found)} multi-label sets in the paper, and on {first[1]} here.\n"
+        f"{first[0]} of {len(found)} multi-label datasets in the paper, and on {first[1]} here.\n"
     )
 
 

@@ -3,12 +3,12 @@ What do multi-label data look like in two dimensions?
 =====================================================
 
 Songs often evoke several emotions at once. A map of songs should therefore show all labels of a
-song, and place songs with similar labels side by side. Here PCA, which does not see the labels, is
-beside two reducers that do. All dots are songs that no fit has seen.
+song, and place songs with similar labels close together. This example compares PCA, which does not
+see the labels, with two reducers that do. All dots are held-out songs.
 """
 
 # %%
-# Hold a third of the songs out. The features have different units, so they are standardised.
+# Hold out a third of the songs. The features have different units, so they are standardised.
 import matplotlib.pyplot as plt
 from sklearn.decomposition import PCA
 from sklearn.pipeline import make_pipeline
@@ -25,7 +25,8 @@ X_train, X_test, y_train, y_test = multilabel_train_test_split(
 )
 
 # %%
-# Fit the three on the other songs, and draw each held-out song as a pie, a wedge for each label.
+# Fit the three on the other songs, and draw each held-out song as a pie with a wedge for each
+# label.
 reducers = {
     "PCA (no labels)": PCA(2),
     "MultiLabelKaLDA (linear)": MultiLabelKaLDA(2, constraint="none"),
@@ -41,5 +42,6 @@ for axis, (title, reducer) in zip(axes, reducers.items(), strict=True):
 plt.show()
 
 # %%
-# With the labels, calm and quiet songs part from angry and amazed ones, and songs with two labels
-# lie between those with one. The axes of such a map have no unit: only distances mean something.
+# With the labels, calm and quiet songs are separated from angry and amazed ones, and songs with two
+# labels lie between those with one. The axes of such a map have no unit: only distances mean
+# something.

@@ -4,12 +4,12 @@ How do I tag texts with 20,000 different words?
 
 Texts are wide and sparse: tens of thousands of words, of which a text has a hundred. Neighbours in
 the space of all words are unreliable, because two texts on one topic may share hardly a word. A
-reducer that knows the tags finds out which words go together, and never makes the data dense.
+reducer that knows the tags learns which words belong together, and never makes the data dense.
 """
 
 # %%
-# Made texts: each of twelve tags has some hundred words of its own, all other words are common to
-# all tags. The more frequent a word, the less it says, as in a real language.
+# Generated texts: each of twelve tags has some hundred words of its own, and all other words are
+# common to all tags. Frequent words say little about the tags, as in a real language.
 import matplotlib.pyplot as plt
 import numpy as np
 from scipy import sparse
@@ -40,9 +40,9 @@ train, test = slice(0, 1000), slice(1000, n_texts)
 print(f"{X.shape[0]} texts, {X.shape[1]} words, {X.nnz / X.shape[0]:.0f} different words per text")
 
 # %%
-# Tf-idf makes rows of unit length. Then neighbours by the angle: on all words, on the leading
-# singular directions, and on the directions of kaLDA. The ten nearest texts vote, nearer ones with
-# more weight.
+# Tf-idf scales samples to unit length. Compare neighbours by the cosine distance on all words, on
+# the leading singular directions, and on the directions of kaLDA. The ten nearest texts vote,
+# nearer ones with more weight.
 steps = {
     "all words": [],
     "TruncatedSVD": [TruncatedSVD(n_tags - 1, random_state=0)],
@@ -55,7 +55,7 @@ for name, reducer in steps.items():
     found[name] = model.predict_proba(X[test])
 
 # %%
-# Precision at k: the share of right tags among the k best ones.
+# Precision at k: the share of right tags among the first k suggestions.
 figure, axis = plt.subplots(figsize=(7, 4), layout="constrained")
 places = np.arange(1, 6)
 for name, color in zip(found, ("0.6", "#56b4e9", "#d55e00"), strict=True):

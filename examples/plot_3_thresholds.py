@@ -1,10 +1,10 @@
 """
-From which probability on should a label be predicted?
-======================================================
+At which probability should a label be predicted?
+=================================================
 
 Most classifiers predict a label if its probability is at least one half. For F1 that is a poor
-choice: rare labels are then hardly ever predicted. And it distorts comparisons, because methods
-differ in how they spread their probabilities. Here is macro F1 against the threshold.
+choice: rare labels are then seldom predicted. It also distorts comparisons, because methods
+differ in how they spread their probabilities. The figure shows macro F1 against the threshold.
 """
 
 # %%
@@ -31,8 +31,8 @@ classifiers = {
 }
 
 # %%
-# `TunedThresholdsCV` finds a threshold on held-out training rows: it does not see the test rows.
-# The curves do, to show how good its choice is.
+# `TunedThresholdsCV` finds a threshold on held-out training samples: it does not see the test part.
+# The curves are those of the test part, to show how good its choice is.
 figure, axis = plt.subplots(figsize=(7.5, 4.4), layout="constrained")
 thresholds = np.linspace(0.02, 0.8, 60)
 for (name, classifier), color in zip(
@@ -54,5 +54,5 @@ axis.legend(frameon=False, loc="upper right", title="dot: the threshold chosen")
 plt.show()
 
 # %%
-# At one half the three look far apart. At thresholds of their own they are much closer, and all are
+# At one half the three differ widely. At their own thresholds they are much closer, and all are
 # better. Compare methods after choosing thresholds for all of them.

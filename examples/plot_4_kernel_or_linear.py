@@ -2,13 +2,14 @@
 Kernel or linear?
 =================
 
-A linear map can stretch and drop directions, but it cannot bend. Where labels belong to regions
-that no straight cut separates, it has to fail. A kernel bends.
+A linear map can stretch and drop directions, but it cannot separate labels whose regions no
+straight cut separates. A kernel can.
 """
 
 # %%
-# Made data: points in the plane with three labels. "Near" and "far" depend on the distance from the
-# centre, "right" on the side. Eighteen features of noise are added, so that it is not too easy.
+# Generated data: points in the plane with three labels. "Near" and "far" depend on the distance
+# from the centre, "right" on the side. Eighteen features of noise are added, so that it is not too
+# easy.
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.metrics import f1_score
@@ -26,7 +27,7 @@ train, test = slice(0, 600), slice(600, None)
 names = ["near", "far", "right"]
 
 # %%
-# The two reducers, each in two dimensions, with the score of neighbours behind them.
+# The two reducers, each in two dimensions, with the score of neighbours after them.
 figure, axes = plt.subplots(1, 3, figsize=(13, 4.4), layout="constrained")
 ProjectionDisplay.from_transformed(
     plane[test], y[test], ax=axes[0], label_names=names, legend=False
@@ -47,6 +48,6 @@ plt.show()
 
 # %%
 # The linear map finds "right" and nothing else: the mean of all near points and the mean of all far
-# points are the same. The kernel unrolls the rings. The price: its functions cannot be read like
-# the loadings of a linear map, and a fit costs more. Real data lie between these extremes; the
-# page "Which one do I use?" has the measurements.
+# points are the same. The kernel separates the rings. But its functions cannot be read like the
+# loadings of a linear map, and a fit takes longer. Real data lie between these extremes; the page
+# "Which one do I use?" has the measurements.

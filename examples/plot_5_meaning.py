@@ -24,7 +24,7 @@ kalda = MultiLabelKaLDA(3, constraint="none").fit(X, y)
 print(kalda.explained_alignment_ratio_.round(2))
 
 # %%
-# The features with the largest loadings, as a table and as a picture beside the label profile.
+# The features with the largest loadings, as a table and as a figure, next to the label profile.
 print(loadings(kalda).iloc[:, 0].abs().nlargest(5).round(2))
 
 # %%
@@ -36,5 +36,5 @@ axes[1].set_title("label profile: where the labels lie")
 plt.show()
 
 # %%
-# The first direction leads from quiet and sad songs to angry and amazed ones, and is made of
-# timbre. Read loadings with care: of two features that say the same, either may carry the weight.
+# The first direction leads from quiet and sad songs to angry and amazed ones, and consists mostly
+# of timbre. Read loadings with care: of two correlated features, either may have the weight.

@@ -3,13 +3,13 @@ Does a scikit-multilearn chain gain from a reducer?
 ===================================================
 
 A classifier chain predicts one label after the other, and each prediction becomes a feature for the
-next. Beside 294 features, a few predictions are lost. Beside the five directions of a reducer they
-are not.
+next. Among 294 features, a few predictions have little influence. Among the five directions of a
+reducer they have much.
 """
 
 # %%
 # Scene images. Three problem transformations of scikit-multilearn, each with neighbours as the base
-# classifier: on all features, and behind two reducers.
+# classifier: on all features, and after two reducers.
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.metrics import accuracy_score

@@ -2,14 +2,14 @@
 What does alignment look like? (Theorem 1 by eye)
 =================================================
 
-Kernel alignment compares two square images. The kernel of the labels is bright where two rows have
-the same class. The kernel of the data is bright where two rows are similar. kaLDA turns the data
-until the second image looks like the first. Theorem 1 of the paper says that this is what LDA's
-scatter matrices measure.
+Kernel alignment compares two square images. The kernel of the labels is bright where two samples
+have the same class. The kernel of the data is bright where two samples are similar. kaLDA projects
+the data so that the second image looks like the first. Theorem 1 of the paper says that this is
+what LDA's scatter matrices measure.
 """
 
 # %%
-# Wines of three growers, in the order of their growers, with twenty features of noise added.
+# Wines of three growers, sorted by grower, with twenty features of noise added.
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_wine
@@ -37,7 +37,7 @@ kernels = {"the labels": labels, "the data": X @ X.T, "the data after kaLDA": Z 
 
 # %%
 # The alignment that the reducer reports is that of the two images, and by Theorem 1 a ratio of
-# scatters: the three numbers are one.
+# scatters: the three numbers are equal.
 m = X.mean(axis=0)
 means, sizes = (Y / Y.sum(axis=0)).T @ X, Y.sum(axis=0)
 S_b = (means - m).T @ (sizes[:, None] * (means - m))
@@ -56,5 +56,5 @@ for axis, (name, kernel) in zip(axes, kernels.items(), strict=True):
 plt.show()
 
 # %%
-# Noise blurs the kernel of the data. After kaLDA three clear blocks are left. The label kernel is
-# not centred, so an alignment of 1 is out of reach: three classes allow √(2/3) = 0.82 at most.
+# Noise blurs the kernel of the data. After kaLDA there are three clear blocks. The label kernel is
+# not centred, so an alignment of 1 is impossible: with three classes it is at most √(2/3) = 0.82.

@@ -3,8 +3,8 @@ How good is a closed form against systems built for tagging?
 ============================================================
 
 The Extreme Classification Repository publishes what large systems reach on bibtex: 7,395 entries,
-1,836 words and 159 tags. Closed-form kaLDA with the votes of neighbours was measured beside them,
-on ten random splits of the published sizes. The measurement takes too long for this page and needs
+1,836 words and 159 tags. Closed-form kaLDA with the votes of neighbours was measured on ten random
+splits of the published sizes. The measurement takes too long for this page and needs
 the data, so the figure shows the kept result. ``python -m skml_kalda.bench run outside``
 repeats it.
 """
@@ -25,8 +25,8 @@ theirs = published_outside().query("dataset == 'bibtex'")
 published = theirs.pivot_table(index="method", columns="score", values="value", sort=False)
 
 # %%
-# Our splits are random, because the published one is not at hand. Each of them is a tick, the dot
-# is their mean. The settings were chosen inside the training rows of each split.
+# Our splits are random, because the published one is not available. Each of them is a tick, and the
+# dot is their mean. The settings were chosen on the training samples of each split.
 figure, axes = plt.subplots(1, 3, figsize=(12, 3.8), layout="constrained", sharey=True)
 for axis, k in zip(axes, (1, 3, 5), strict=True):
     values, splits = published[f"precision_at_{k}"], ours[f"precision_at_{k}"]
@@ -40,8 +40,8 @@ for axis, k in zip(axes, (1, 3, 5), strict=True):
 plt.show()
 
 # %%
-# The recipe is short: rows of unit length, kaLDA, then the distance-weighted votes of the nearest
-# rows by cosine.
+# The recipe is short: samples of unit length, kaLDA, then the distance-weighted votes of the
+# nearest samples by cosine distance.
 #
 # .. code-block:: python
 #
@@ -51,5 +51,5 @@ plt.show()
 #        BinaryRelevanceKNN(20, weights="distance", metric="cosine"),
 #    )
 #
-# A mean over random splits and a number on one split are not the same thing: read the difference
-# with the spread of the splits in mind.
+# A mean over random splits and a number on one split are not the same: compare the difference with
+# the spread over the splits.

@@ -65,7 +65,7 @@ PUBLIC = ("skml_kalda", *(f"skml_kalda.{part}" for part in PARTS))
 
 def test_the_reference_lists_every_public_name_and_no_other():
     page = (ROOT / "docs" / "reference" / "index.md").read_text("utf-8")
-    format_names = re.findall(r"^   ((?:\w+\.)?\w+)$", page, flags=re.MULTILINE)
+    listed = re.findall(r"^   ((?:\w+\.)?\w+)$", page, flags=re.MULTILINE)
     modules = [import_module(name) for name in PUBLIC]
     public = {
         f"{module.__name__}.{name}".removeprefix("skml_kalda.")
@@ -73,7 +73,7 @@ def test_the_reference_lists_every_public_name_and_no_other():
         for name in module.__all__
         if not isinstance(getattr(module, name), ModuleType)
     }
-    assert sorted(format_names) == sorted(public)
+    assert sorted(listed) == sorted(public)
 
 
 @pytest.mark.parametrize("name", PUBLIC)

@@ -1,16 +1,18 @@
-"""Implicit products beside the p × p array: the basis for choosing between them.
+"""Products with X against the p × p array: the basis for choosing between them.
 
 Run from the root of the project: ``python -m benchmarks.scale.forms``.
 """
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from benchmarks.common import fastest, keep_or_try, memory_added
 from benchmarks.speed.reducers import sparse_data
 from skml_kalda import RLDA, MultiLabelKaLDA
-from skml_kalda._core.scatter import DEAR, cheapest_form, forced_form
+from skml_kalda._core.scatter import cheapest_form, forced_form
 
 K = 20
 REDUCERS = {
@@ -29,16 +31,17 @@ def compared(name, n, p):
         with forced_form(form):
             found[form] = reducer.fit(X, Y).components_
 
-    seconds = fastest(repeats=1, implicit=lambda: fit("operator"), moments=lambda: fit("primal"))
-    peaks = {form: memory_added(lambda form=form: fit(form)) for form in ("operator", "primal")}
+    tasks = {form: partial(fit, form) for form in ("operator", "primal")}
+    seconds = fastest(repeats=1, **tasks)
+    peaks = {form: memory_added(task) for form, task in tasks.items()}
     apart = np.abs(found["operator"] - found["primal"]).max()
     return {
         "method": name,
         "data": f"{n} x {p} sparse, {X.nnz} stored, K = {K}",
         "p^3 / (nnz K)": p**3 / (X.nnz * K),
-        "the rule": f"{cheapest_form(n, p, K, X.nnz)} (above {DEAR}: implicit)",
-        "time, implicit / moments": seconds["operator"] / seconds["primal"],
-        "peak memory, implicit / moments": peaks["operator"] / peaks["primal"],
+        "chosen by fit": cheapest_form(n, p, K, X.nnz),
+        "time, operator / primal": seconds["operator"] / seconds["primal"],
+        "peak memory, operator / primal": peaks["operator"] / peaks["primal"],
         "largest difference / largest entry": apart / np.abs(found["primal"]).max(),
     }
 

@@ -11,7 +11,7 @@ import time
 from sklearn.decomposition import TruncatedSVD
 
 from benchmarks.common import fastest, keep_or_try, memory_added
-from benchmarks.scale.wide import implicit, text
+from benchmarks.scale.wide import text
 from skml_kalda import RLDA
 
 
@@ -24,13 +24,13 @@ def measurements(*, small):
         repeats=1,
         clock=time.process_time,
         TruncatedSVD=lambda: TruncatedSVD(k, random_state=0).fit(X),
-        RLDA=lambda: implicit(reducer, X, Y),
+        RLDA=lambda: reducer.fit(X, Y),
     )
     yield {
         "method": repr(reducer),
         "data": f"text, {n} x {p} sparse, {X.nnz} stored, K = {K}, {Y.nnz} labels stored",
         "time / TruncatedSVD": seconds["RLDA"] / seconds["TruncatedSVD"],
-        "peak added, GiB": memory_added(lambda: implicit(reducer, X, Y)) / 2**30,
+        "peak added, GiB": memory_added(lambda: reducer.fit(X, Y)) / 2**30,
         "one K x K and one p x K array, GiB": 8 * K * (K + p) / 2**30,
     }
 

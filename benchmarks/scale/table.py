@@ -15,14 +15,14 @@ from benchmarks.common import RESULTS, markdown_table
 PAGE = Path(__file__).parents[2] / "docs" / "scale.md"
 BEGIN, END = "<!-- measured: begin -->\n", "<!-- measured: end -->\n"
 PARTS = {
-    "rows": "Rows, streamed",
+    "rows": "Samples in batches",
     "features": "Features, sparse",
     "wide": "Wide sparse text, at two shrinkages",
     "labels": "Labels",
     "many-labels": "Tens of thousands of labels",
-    "kernels": "Rows without end into a kernel",
-    "forms": "Implicit products beside the p × p array",
-    "sets": "Data sets, from the reducer to the neighbours",
+    "kernels": "Kernels of many samples",
+    "forms": "Products with X against the p × p array",
+    "sets": "Datasets, from the reducer to the neighbours",
 }
 
 
@@ -79,8 +79,8 @@ def summary():
             picked(
                 "forms",
                 "p^3 / (nnz K)",
-                "time, implicit / moments",
-                "peak memory, implicit / moments",
+                "time, operator / primal",
+                "peak memory, operator / primal",
             ),
             picked(
                 "sets",

@@ -28,7 +28,7 @@ class Page(HTMLParser):
         self.anchors |= {values[name] for name in ("id", "name") if name in values}
         if tag == "a" and "href" in values:
             self.links.add(values["href"])
-        if _LOADED.get(tag) in values and values.get("rel") not in ("sum_duplicates", "author"):
+        if _LOADED.get(tag) in values and values.get("rel") not in ("canonical", "author"):
             self.loaded.add(values[_LOADED[tag]])
 
 

@@ -99,7 +99,7 @@ def tuned_macro_f1_at_half() -> str:
 
 
 def _tuned_scores(score: str) -> str:
-    """Write a row for each method, and the best of each data set in bold."""
+    """Write a row for each method, and the best of each dataset in bold."""
     means = _means("tuned", score).round(3)
     best = SCORES[score].best(means.T)
     rows = [[label(method), *map(_with_best, column, best)] for method, column in means.items()]
@@ -117,7 +117,7 @@ def _ranking(score: str) -> Any:
 
 @part
 def tuned_summary() -> str:
-    """For every method: its mean ranks, and on how many sets it gains or loses."""
+    """For every method: its mean ranks, and on how many datasets it gains or loses."""
     ranks = {score: _ranking(score).mean_ranks for score in TUNED_BY}
     best = {score: found.min() for score, found in ranks.items()}
     gains = differences(kept_run("tuned"), TUNED_BY[0])
@@ -126,7 +126,7 @@ def tuned_summary() -> str:
         places = [_rank_cell(ranks[score][method], best[score]) for score in TUNED_BY]
         rows.append([label(method), *places, *_gain_cells(gains[gains["method"] == method])])
     header = ["mean rank in", *(_short(score) for score in TUNED_BY)]
-    return table([*header, "sets with a gain", "with a loss", "largest loss"], rows)
+    return table([*header, "datasets with a gain", "with a loss", "largest loss"], rows)
 
 
 def _short(score: str) -> str:
@@ -157,9 +157,9 @@ def tuned_certainty() -> str:
     for score in TUNED_BY:
         ranking = _ranking(score)
         lines.append(
-            f"- By {_short(score)}, Friedman's test over the {ranking.n_datasets} sets has "
+            f"- By {_short(score)}, Friedman's test over the {ranking.n_datasets} datasets has "
             f"p = {ranking.p_value:.2g}. Two mean ranks that are less than "
-            f"{ranking.critical_difference:.1f} apart cannot be told apart (Nemenyi, 5 %)."
+            f"{ranking.critical_difference:.1f} apart cannot be distinguished (Nemenyi, 5 %)."
         )
     return "\n".join(lines) + "\n"
 
@@ -186,7 +186,7 @@ def _default_cell(row: dict[str, Any] | None) -> str:
 
 @part
 def weights() -> str:
-    """What every row once gains over every label once, by score."""
+    """What counting samples once gains over counting labels once, by score."""
     titles = {"MultiLabelKaLDA": "weights, orthonormal", "the closed form": "weights, closed form"}
     return _pairs(titles | {"KernelKaLDA": "weights, kernel"})
 
@@ -201,7 +201,7 @@ def scaler() -> str:
 
 
 def _pairs(titles: Mapping[str, str]) -> str:
-    """Write differences by data set, those beyond two standard errors in bold."""
+    """Write differences by dataset, those beyond two standard errors in bold."""
     found = {(row["pair"], row["dataset"]): row for row in json_rows("pairs")}
     sets = list(dict.fromkeys(name for _, name in found))
     rows = [
@@ -272,7 +272,7 @@ def paper_splits() -> str:
     for (name, method), rows in frame.groupby(["dataset", "method"], sort=False):
         means = rows.groupby("repeat")["macro_f1"].mean()
         lines.append([name, method, *_spread(means)])
-    return table(["data set", "method", "splits", "macro F1", "sd", "lowest", "highest"], lines)
+    return table(["dataset", "method", "splits", "macro F1", "sd", "lowest", "highest"], lines)
 
 
 def _spread(means: pd.Series[float]) -> list[str]:
@@ -296,10 +296,10 @@ def outside_bibtex() -> str:
 
 @part
 def datasets() -> str:
-    """What is known about each data set: sizes, where it comes from, its licence."""
+    """What is known about each dataset: sizes, where it comes from, its licence."""
     rows = []
     for name in manifest_names():
         about = read_manifest(name)
         sizes = about.n, about.p, about.K
         rows.append([f"`{name}`", about.title, *sizes, about.origin, about.licence])
-    return table(["name", "data", "rows", "features", "labels", "where from", "licence"], rows)
+    return table(["name", "data", "samples", "features", "labels", "origin", "licence"], rows)
