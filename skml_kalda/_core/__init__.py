@@ -1,1 +1,1 @@
-"""The numerics behind every reducer: labels, the scatter statistic, eigenproblems, streams."""
+"""The numerics of every reducer: labels, the scatter statistic, eigenproblems, streams."""

@@ -199,9 +199,9 @@ def check_memory(side: int) -> None:
     _check(
         24 * side**2,
         f"{side} × {side} arrays",
-        "partial_fit always needs arrays with one sample and column per feature: reduce the number "
-        "of features first, for example by feature selection or hashing, or call fit on sparse "
-        "X, which needs no such array.",
+        "Reduce the number of features first, for example by feature selection or hashing, or "
+        "call fit on sparse X with a method that needs no such array: OCM, or with a ridge RLDA, "
+        "MLDA or OPLS, or with shrinkage MultiLabelKaLDA.",
     )
 
 

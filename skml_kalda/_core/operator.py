@@ -32,6 +32,8 @@ _WORK, _COLUMNS = 2**25, 16
 # Residual that single precision reaches before it is computed again in double precision.
 _SINGLE_TOL = 1e-5
 _MAX_ROUNDS = 60
+# Eigenvalues of many labels are nearly equal: further rounds only change which of them are found.
+_MANY_ROUNDS = 12
 # Accuracy, and largest number of products, of solutions that only need the right direction.
 _ROUGH, _ROUGH_ITER = 0.3, 200
 # A column adds to a subspace if more than this share of it is outside.
@@ -505,10 +507,17 @@ class OperatorScatter(Scatter):
         """Return the k leading pairs from a sketch of the labels: the cost depends on k, not K."""
         F = self.cross.scaled(scale)
         sketch = np.random.default_rng(0).standard_normal((self.n_classes, k + 10))
-        return self.leading_eigenpairs(lambda V: F @ (F.T @ V), ridge, F @ sketch, k)
+        return self.leading_eigenpairs(
+            lambda V: F @ (F.T @ V), ridge, F @ sketch, k, max_rounds=_MANY_ROUNDS
+        )
 
     def leading_eigenpairs(
-        self, product: Product, ridge: float, start: Array, k: int
+        self,
+        product: Product,
+        ridge: float,
+        start: Array,
+        k: int,
+        max_rounds: int = _MAX_ROUNDS,
     ) -> Eigenpairs:
         """Return the k leading pairs of A g = λ B g for B = S_t + γI, and A known through products.
 
@@ -525,13 +534,15 @@ class OperatorScatter(Scatter):
             q ≥ k vectors in the range of S_t; B⁻¹ times them span the first subspace.
         k : int
             Number of pairs.
+        max_rounds : int
+            How often residuals are added at most.
         """
         system, tol = self.system(ridge), max(self.tol, 1e-10)
         nothing = np.empty((len(start), 0))
         Z, _ = solve(system, start, _ROUGH, _ROUGH_ITER)
         V, BV = extension(nothing, nothing, Z, system.double_product)
         AV = product(V)
-        for _ in range(_MAX_ROUNDS):
+        for _ in range(max_rounds):
             values, P = np.linalg.eigh(V.T @ AV)
             values, P = values[::-1], P[:, ::-1]
             if V.shape[1] > 3 * k + 10:

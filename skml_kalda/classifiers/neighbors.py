@@ -268,7 +268,7 @@ class MLkNN(NeighborClassifier):
     Four things differ from scikit-multilearn. Predictions are dense if `y` is dense, and
     probabilities are always dense, because that is what scikit-learn's scorers and searches
     expect; set `sparse_output` to change it. `classes_` has both values of each label, not those
-    found in `y`. There is no `ignore_first_neighbours`. Wrong parameters and data raise errors.
+    found in `y`. Wrong parameters and data raise errors.
 
     References
     ----------

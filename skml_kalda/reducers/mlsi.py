@@ -98,8 +98,8 @@ class MLSI(BaseReducer):
     independent, :math:`X^T C^{-1} X` is a multiple of the identity, and "inverse" is PCA: the
     labels have no effect. With fewer samples than features both take the leading eigenvectors of
     :math:`C`. Every sample counts once, with labels or without. The result depends on the
-    scaling of the features. For large sparse X, "direct" uses the Arnoldi method, and
-    "inverse" is refused because it needs the whole spectrum of :math:`X^T X`.
+    scaling of the features. For large sparse X, "direct" iterates in a subspace, and "inverse"
+    needs a square array with the shorter side of X.
 
     References
     ----------

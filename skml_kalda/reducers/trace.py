@@ -150,9 +150,8 @@ class TraceRatio(ScatterDifferenceReducer):
     Notes
     -----
     The directions are the same with :math:`S_w` in place of :math:`S_t`. The result depends
-    on the scaling of the features. The problem is solved on the range of :math:`S_t`. For
-    large sparse X the Lanczos method finds the directions; it refuses those whose variance it
-    cannot distinguish from zero.
+    on the scaling of the features. The problem is solved on the range of :math:`S_t`. It needs a
+    square array with the shorter side of X, also for sparse X.
 
     References
     ----------
@@ -249,9 +248,8 @@ class SDPLDA(ScatterDifferenceReducer):
     -----
     The paper does not say what to do when :math:`S_w` is singular. The ridge is this package's
     choice; it affects the directions only through :math:`\lambda_1`. The result depends on
-    the scaling of the features. The problem is solved on the range of :math:`S_t`. For
-    large sparse X the Lanczos method finds the directions; it refuses those whose variance it
-    cannot distinguish from zero.
+    the scaling of the features. The problem is solved on the range of :math:`S_t`. It needs a
+    square array with the shorter side of X, also for sparse X.
 
     References
     ----------
@@ -336,8 +334,8 @@ class MMC(ScatterDifferenceReducer):
     -----
     At most K − 1 eigenvalues are positive, for K classes; on data with several labels per sample
     often none is. The result depends on the scaling of the features. The
-    problem is solved on the range of :math:`S_t`. For large sparse X the Lanczos method finds the
-    directions; it refuses those whose variance it cannot distinguish from zero.
+    problem is solved on the range of :math:`S_t`. It needs a
+    square array with the shorter side of X, also for sparse X.
 
     References
     ----------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
@@ -86,13 +87,25 @@ def failures_by_kind(rows: Iterable[Row]) -> dict[tuple[str, str, str], int]:
 
 
 class Journal:
-    """The file of a run, open for writing; every line is flushed at once."""
+    """The file of a run, open for writing; every line is flushed at once.
+
+    It is locked while it is open: two runs cannot write to one file. The system releases the lock
+    when the process ends, however it ends.
+    """
 
     def __init__(self, folder: Path, *, fresh: bool = False) -> None:
         if folder.is_file():
             raise FileExistsError(f"{folder} is a file: choose another folder for the results")
         folder.mkdir(parents=True, exist_ok=True)
         self._stream: IO[bytes] = (folder / FILE_NAME).open("a+b")
+        try:
+            _lock(self._stream)
+        except (BlockingIOError, PermissionError):
+            self._stream.close()
+            raise BlockingIOError(
+                f"another run is writing to {folder}: wait until it ends, or give this one an "
+                "output folder of its own"
+            ) from None
         self._stream.seek(0)
         # A killed run may have left a part of one more line.
         self._stream.truncate(0 if fresh else self._stream.read().rfind(b"\n") + 1)
@@ -109,6 +122,20 @@ class Journal:
 
     def __exit__(self, *_: object) -> None:
         self._stream.close()
+
+
+def _lock(stream: IO[bytes]) -> None:
+    """Lock an open file; an OSError says that another process holds it."""
+    if sys.platform == "win32":
+        import msvcrt
+
+        # No other process can read locked bytes, so lock one beyond the end of any file.
+        stream.seek(2**30)
+        msvcrt.locking(stream.fileno(), msvcrt.LK_NBLCK, 1)
+    else:
+        import fcntl
+
+        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 @dataclass(frozen=True)
