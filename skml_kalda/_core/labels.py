@@ -172,7 +172,7 @@ def _as_array(y: Any) -> NDArray[Any]:
     try:
         array = np.asarray(y)
     except ValueError as error:
-        raise ValueError(f"y has samples of different lengths. {_ADVICE}") from error
+        raise ValueError(f"y has rows of different lengths. {_ADVICE}") from error
     if array.dtype != object:
         return array
     if array.ndim == 1 and any(isinstance(each, set | frozenset | list | tuple) for each in array):
