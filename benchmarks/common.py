@@ -118,6 +118,6 @@ def markdown_table(header, rows):
     return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
 
 
-def format_names(facts):
+def one_line(facts):
     """Write an environment as one line."""
     return ", ".join(f"{name} {value}" for name, value in facts.items())

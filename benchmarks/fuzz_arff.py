@@ -215,10 +215,10 @@ def report(arguments, counts, failures, slowest, seconds):
 
 def common(counts):
     """Return the most common outcomes and, in two sums, the others."""
-    format_names = Counter(dict(counts.most_common(60)))
-    for words, n in (counts - format_names).items():
-        format_names["XML: rarer" if words.startswith("XML: ") else "rarer"] += n
-    return dict(format_names)
+    listed = Counter(dict(counts.most_common(60)))
+    for words, n in (counts - listed).items():
+        listed["XML: rarer" if words.startswith("XML: ") else "rarer"] += n
+    return dict(listed)
 
 
 def earlier(arguments):

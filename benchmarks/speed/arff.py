@@ -25,10 +25,10 @@ from scipy.sparse import csr_matrix, issparse
 from benchmarks.common import (
     RESULTS,
     fastest,
-    format_names,
     keep,
     markdown_table,
     memory_added,
+    one_line,
     stored,
 )
 from skml_kalda.datasets import load_arff
@@ -114,7 +114,7 @@ def page(result):
     note = (
         "liac: parse only, to Python lists (dense) or dicts (sparse); liac + arrays: also to NumPy."
     )
-    head = f"# load_arff beside liac-arff\n\n{format_names(facts)}; {times}.\n{note}"
+    head = f"# load_arff beside liac-arff\n\n{one_line(facts)}; {times}.\n{note}"
     return f"{head}\n\n{table(result['rows'])}"
 
 

@@ -19,7 +19,7 @@ from skmultilearn.adapt import MLkNN as FrameworkMLkNN
 from skmultilearn.problem_transform import BinaryRelevance
 from threadpoolctl import threadpool_limits
 
-from benchmarks.common import RESULTS, format_names, keep, markdown_table
+from benchmarks.common import RESULTS, keep, markdown_table, one_line
 from skml_kalda import BinaryRelevanceKNN, MLkNN
 
 MLKNN = "MLkNN vs. scikit-multilearn-ng's"
@@ -108,7 +108,7 @@ def compare(name, n, p, n_labels, repeats, wanted):
 def markdown(result):
     rows = result["rows"]
     table = markdown_table(list(rows[0]), [list(map(str, row.values())) for row in rows])
-    return PAGE.format(facts=format_names(result["environment"]), table=table)
+    return PAGE.format(facts=one_line(result["environment"]), table=table)
 
 
 def main():
