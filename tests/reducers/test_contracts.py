@@ -191,13 +191,6 @@ def test_directions_are_within_the_range_of_the_data(name):
     np.testing.assert_allclose(basis @ (basis.T @ G), G, atol=1e-7)
 
 
-@every(LINEAR, besides={"MDDM-f"})  # its XᵀX is a sum
-def test_repeating_all_samples_changes_nothing(name):
-    X, Y = made(single=name == "MLDA-dependence")
-    twice = clone(LINEAR[name]).fit(np.vstack([X, X]), np.vstack([Y, Y]))
-    assert_same(twice, clone(LINEAR[name]).fit(X, Y), atol=1e-7)
-
-
 @every(LINEAR)
 def test_rotated_data_give_rotated_directions(name):
     X, Y = made()
@@ -211,14 +204,6 @@ def test_samples_without_labels_count_for_nothing(name):
     X, Y = made(single=name == "MLDA-dependence")
     more = np.vstack([X, 10 + X[:7]]), np.vstack([Y, np.zeros((7, 4), dtype=int)])
     assert_same(clone(REDUCERS[name]).fit(*more), clone(REDUCERS[name]).fit(X, Y))
-
-
-@every(REDUCERS, besides=BY_LABELS)
-def test_regressions_count_samples_without_labels(name):
-    X, Y = made()
-    more = np.vstack([X, 10 + X[:7]]), np.vstack([Y, np.zeros((7, 4), dtype=int)])
-    found = clone(REDUCERS[name]).fit(*more)
-    np.testing.assert_allclose(found.mean_, more[0].mean(axis=0))
 
 
 @every(LINEAR)
@@ -239,26 +224,6 @@ def test_samples_of_zero_weight_are_not_there(name):
     far = X + 100 * ~there[:, None]
     found = clone(LINEAR[name]).fit(far, Y, sample_weight=weight)
     assert_same(found, clone(LINEAR[name]).fit(X[there], Y[there], sample_weight=weight[there]))
-
-
-@every(LINEAR)
-@pytest.mark.parametrize("store", [np.asarray, sparse.csr_array])
-def test_single_precision_keeps_its_digits(name, store):
-    X, Y = made()
-    X = (X + 100).astype(np.float32)
-    reducer = clone(LINEAR[name]).fit(store(X), Y)
-    assert reducer.components_.dtype == reducer.mean_.dtype == np.float32
-    exact = clone(LINEAR[name]).fit(X.astype(np.float64), Y)
-    size = np.abs(exact.components_).max()
-    np.testing.assert_allclose(reducer.components_, exact.components_, atol=1e-6 * size)
-
-
-@every(LINEAR)
-def test_no_warning_on_ordinary_data(name):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        X, Y = made()
-        clone(LINEAR[name]).fit(X, Y).transform(X)
 
 
 def products(reducer, X, Y):

@@ -43,16 +43,6 @@ def test_defaults_help_where_rows_are_as_few_as_features(name):
     assert macro_f1(getattr(skml_kalda, name)(), X, Y) > macro_f1(None, X, Y) + 0.05
 
 
-@pytest.mark.parametrize(
-    "published", [MultiLabelKaLDA(shrinkage=None), MLDA(ridge=0.0), LDA(ridge=0.0)], ids=repr
-)
-def test_the_published_forms_fail_there_and_warn(published):
-    X, Y = tagged_text()
-    with pytest.warns(UserWarning, match=r'200 .*190 .*\w+="auto"'):
-        score = macro_f1(published, X, Y)
-    assert score < macro_f1(None, X, Y)
-
-
 @pytest.mark.parametrize("name", RIDGED)
 def test_the_chosen_ridge_is_reported_and_positive(name):
     X, Y = made(60, 8)

@@ -47,15 +47,6 @@ def test_direct_form_minimises_the_objective(beta, k):
     assert 1 - found == pytest.approx(mlsi.eigenvalues_.sum(), rel=1e-8)
 
 
-def test_unscaled_form_takes_data_as_they_are():
-    X, Y = made()
-    X_c, Y_c = centred(X), centred(Y)
-    values, H = top(X_c.T @ kernel(X_c, Y_c, 0.5) @ X_c, X_c.T @ X_c, 4)
-    mlsi = MLSI(scale=False, ridge=0.0).fit(X, Y)
-    np.testing.assert_allclose(mlsi.eigenvalues_, values, rtol=1e-8)
-    assert_same_span(mlsi.components_.T, H)
-
-
 @SHAPES
 @pytest.mark.parametrize("ridge", [0.1, 1e-4])
 def test_inverse_form_is_that_of_the_explicit_kernel(shape, ridge):

@@ -178,12 +178,6 @@ def test_forms_of_the_scatter_agree(form, data):
     assert_allclose(found, expected, atol=1e-7)
 
 
-@pytest.mark.parametrize("name", ALL)
-def test_known_labels_as_floats_change_no_bit(name, data):
-    X, Y, _ = data
-    assert_array_equal(projected(ALL[name], X, Y), projected(ALL[name], X, Y.astype(int)))
-
-
 def test_a_label_kernel_refuses_with_a_reason_and_the_line_to_write(data):
     X, Y, unknown = data
     y = pd.DataFrame(with_nan(Y, unknown), columns=["sea", "sun", "sky", "sand"])

@@ -1,16 +1,10 @@
 """MultiLabelKaLDA: what a user relies on."""
 
-import pickle
-
 import numpy as np
 import pytest
 from scipy import linalg
 from sklearn.base import clone
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.model_selection import GridSearchCV
-from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from tests.classic import MultiLabelKaLDA
 from tests.conftest import made
@@ -90,16 +84,3 @@ def test_sample_weights_are_repetitions(params):
     np.testing.assert_allclose(weighted.components_, repeated.components_, atol=1e-8)
     assert weighted.alignment_ == pytest.approx(repeated.alignment_, rel=1e-10)
     assert weighted.shrinkage_ == pytest.approx(repeated.shrinkage_, rel=1e-10)
-
-
-def test_in_a_pipeline_with_a_grid_search_and_pickled():
-    X, Y = made(120)
-    pipeline = make_pipeline(StandardScaler(), MultiLabelKaLDA(), KNeighborsClassifier(3))
-    grid = {
-        "multilabelkalda__n_components": [1, 3],
-        "multilabelkalda__shrinkage": [None, 0.5, "auto"],
-    }
-    search = GridSearchCV(pipeline, grid, cv=3, scoring="f1_micro").fit(X, Y)
-    assert np.all(np.isfinite(search.cv_results_["mean_test_score"]))
-    again = pickle.loads(pickle.dumps(search))
-    np.testing.assert_array_equal(again.predict(X), search.predict(X))

@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
-from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
 
 from skml_kalda import AlignmentScaler
@@ -117,27 +116,6 @@ def test_blocks_of_dask_add_up(kind):
     scaled = scaler.transform(rows)
     assert hasattr(scaled, "dask")
     np.testing.assert_allclose(scaled.compute(), whole.transform(X), rtol=1e-10)
-
-
-def test_neighbours_forget_what_has_nothing_to_do_with_the_labels():
-    rng = np.random.default_rng(0)
-    y = rng.integers(2, size=400)
-    X = rng.normal(size=(400, 60))
-    X[:, :2] += 2 * y[:, None]
-
-    def accuracy(power):
-        scaler = AlignmentScaler(power=power).fit(X[:200], y[:200])
-        neighbours = KNeighborsClassifier(5).fit(scaler.transform(X[:200]), y[:200])
-        return neighbours.score(scaler.transform(X[200:]), y[200:])
-
-    assert accuracy(1.0) > accuracy(0.0) + 0.05
-
-
-def test_the_relevance_of_a_single_label_is_its_squared_correlation():
-    X, Y = made()
-    found = AlignmentScaler().fit(X, Y[:, :1]).relevance_
-    correlation = np.corrcoef(X.T, Y[:, 0])[-1, :-1]
-    np.testing.assert_allclose(found, np.maximum(correlation**2 - 1 / 60, 0.02 / 60), rtol=1e-10)
 
 
 def test_the_rounding_of_a_constant_is_no_variance_whatever_the_number_of_rows():
