@@ -38,7 +38,7 @@ TESTS = sorted(
     for file in (ROOT / "tests" / each.strip("_")).rglob("test_*.py")
     if file.stem != "test_dask_cluster"  # starts processes
 )
-SECONDS = 400
+SECONDS = 600
 """If the tests take longer, the mutant has timed out."""
 OPERATORS = [pair for pair in mutation_operators if pair[1] is not operator_string]
 
@@ -63,7 +63,7 @@ def outcome(file, code):
     others.sort(key=lambda each: folder not in each.parts)
     begin = time.monotonic()
     with tempfile.TemporaryDirectory() as copy:
-        for part in ("skml_kalda", "tests", "benchmarks"):
+        for part in ("skml_kalda", "data_manifests", "tests", "benchmarks"):
             ignored = shutil.ignore_patterns("results")
             shutil.copytree(ROOT / part, Path(copy, part), ignore=ignored)
         shutil.copy2(ROOT / "pyproject.toml", copy)

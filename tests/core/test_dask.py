@@ -104,12 +104,12 @@ def test_products_with_weights_unknown_labels_and_empty_blocks(reducer):
 
 @pytest.mark.parametrize(
     "reducer",
-    [RLDA(ridge=0.1), OPLS(ridge=0.1), MLSI(ridge=0.1), MultiLabelKaLDA(2, shrinkage=0.3)],
+    [RLDA(ridge=0.1), MLSI(2, ridge=0.1), MultiLabelKaLDA(2, shrinkage=0.3, tol=1e-4)],
     ids=str,
 )
 def test_wide_sparse_blocks_need_no_array_of_the_side_of_the_features(reducer):
     X, Y, _ = short_and_wide(120, 3_000, 150, 4)
-    rows = da.from_array(np.arange(120), chunks=30)
+    rows = da.from_array(np.arange(120), chunks=60)
     blocks = rows.map_blocks(lambda i: X[i], chunks=(rows.chunks[0], (3_000,)), new_axis=1)
     found, exact = clone(reducer).fit(blocks, Y), clone(reducer).fit(X, Y)
     angles = linalg.subspace_angles(found.components_.T, exact.components_.T)
@@ -136,25 +136,6 @@ def test_classes_are_found_over_all_blocks_whatever_their_form(X_form, y_form):
     found = MultiLabelKaLDA(tol=1e-12).fit(X_form(X), y_form(y))
     assert_same(found, MultiLabelKaLDA(tol=1e-12).fit(X, y))
     assert found.classes_.tolist() == sorted(CLASSES)
-
-
-@pytest.mark.parametrize(
-    "form",
-    [
-        sparse.coo_array,
-        np.ndarray.tolist,
-        pd.DataFrame,
-        lambda Y: dd.from_pandas(pd.DataFrame(Y.astype(bool)), npartitions=4),
-        lambda Y: in_blocks(Y, 7, 1).astype(np.float32),
-    ],
-)
-def test_indicators_in_any_form(form):
-    X, Y = made()
-    assert_same(LDA().fit(in_blocks(X, 15), form(Y)), LDA().fit(X, Y))
-    Y[:, 2] = 0
-    with pytest.warns(UserWarning, match=r"\[2\]"):
-        found = LDA().fit(in_blocks(X, 15), form(Y))
-    np.testing.assert_array_equal(found.classes_, [0, 1, 3])
 
 
 def test_partitions_that_lost_all_their_samples_count_for_nothing():

@@ -9,7 +9,6 @@ from scipy import sparse
 from sklearn.preprocessing import MultiLabelBinarizer
 
 from skml_kalda import LDA, MDDM, OPLS, AlignmentScaler, KernelKaLDA, MultiLabelKaLDA
-from skml_kalda.datasets import load_dataset
 from tests.conftest import made
 
 X, Y = made(30, 6, 3, unlabelled=0.2)
@@ -133,11 +132,6 @@ def test_messages_name_labels():
     many = pd.DataFrame(np.full((2, 12), np.nan), columns=[f"l{i}" for i in range(12)])
     with pytest.raises(ValueError, match="'l9', and 2 more"):
         MDDM(label_kernel=np.eye(2)).fit(X[:2], many)
-
-
-def test_the_names_of_a_bundled_set_live_on():
-    X, y = load_dataset("emotions", return_X_y=True, as_frame=True)
-    assert MultiLabelKaLDA().fit(X, y).classes_.tolist() == y.columns.tolist()
 
 
 @pytest.mark.parametrize(

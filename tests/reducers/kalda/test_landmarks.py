@@ -57,19 +57,6 @@ def test_random_landmarks_are_those_of_nystroem_given_the_rows(form):
     assert features.normalization_.shape == (20, 20)
 
 
-def test_centres_are_near_all_rows():
-    rng = np.random.default_rng(0)
-    clusters = np.repeat(rng.normal(size=(12, 6)), 50, axis=0) + 0.01 * rng.normal(size=(600, 6))
-    centres, rows = (
-        LandmarkFeatures(12, landmarks=choice, random_state=0).fit(clusters)
-        for choice in ("kmeans", "random")
-    )
-    assert centres.landmark_indices_ is None
-    np.testing.assert_array_equal(rows.landmarks_, clusters[rows.landmark_indices_])
-    distance = [cdist(clusters, each.landmarks_).min(axis=1).mean() for each in (centres, rows)]
-    assert distance[0] < distance[1] / 5
-
-
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
 def test_the_cosine_clusters_directions(form):
     """Eight directions, lengths from 1 to 1000: only lengths would be clustered."""
