@@ -145,7 +145,7 @@ def test_partitions_that_lost_all_their_samples_count_for_nothing():
     frame = dd.from_pandas(
         pd.DataFrame(np.column_stack([X[:, :4], Y]), columns=NAMES), npartitions=4
     )
-    some = frame[frame.a > 50]  # a partition loses all its rows, another ten
+    some = frame[frame.a > 50]  # a partition loses all its samples, another ten
     named = pd.DataFrame(Y[rows], columns=NAMES[4:])
     found = RLDA().fit(some[NAMES[:4]], some[NAMES[4:]])
     assert_same(found, RLDA().fit(X[rows, :4], named))
@@ -264,7 +264,7 @@ def test_wrong_input_is_a_value_error_that_names_the_argument(name):
     [MLDA(weights="correlation"), MDDM(label_kernel=lambda Y: Y @ Y.T)],
     ids=["MLDA", "MDDM"],
 )
-def test_what_cannot_be_had_is_refused_with_the_reason(reducer):
+def test_what_blocks_do_not_offer_is_refused_with_the_reason(reducer):
     for blocks in (in_blocks(X0), sparse_blocks(X0)):
         with pytest.raises(ValueError, match="at once"):
             reducer.fit(blocks, Y0)

@@ -56,7 +56,7 @@ def test_data_kept_on_the_workers_give_the_same(client):
     frame = client.persist(dd.from_pandas(pd.DataFrame(X), npartitions=3))
     assert same(LDA().fit(rows, labels), expected)
     assert same(LDA().fit(rows, Y), expected)
-    assert same(LDA().fit(frame, Y), expected)  # rows are counted first
+    assert same(LDA().fit(frame, Y), expected)  # samples are counted first
     np.testing.assert_allclose(expected.transform(rows), expected.transform(X), atol=1e-8)
 
 
@@ -103,7 +103,7 @@ def test_a_worker_killed_during_fit_does_not_change_the_result(client, tmp_path)
     mark, victim = tmp_path / "killed", X[60, 0]
 
     def kill_once(block):
-        """Kill the process that is the first to come to the block of row 60."""
+        """Kill the process that is the first to come to the block of sample 60."""
         if block[0, 0] != victim or mark.exists():
             return block
         mark.write_text(str(os.getpid()))

@@ -48,10 +48,7 @@ def test_every_form_of_indicator_matrix_is_the_same(form):
         assert_array_equal(new, old)
 
 
-@pytest.mark.parametrize(
-    "form",
-    [list, tuple, np.asarray, pd.Series, pd.Categorical],
-)
+@pytest.mark.parametrize("form", [list, tuple, np.asarray, pd.Series, pd.Categorical])
 @pytest.mark.parametrize("names", [["b", "a", "c"], [7, -1, 3], [True, False, True]], ids=str)
 def test_class_labels_become_one_column_each_in_their_order(form, names):
     codes = np.arange(30) % 3

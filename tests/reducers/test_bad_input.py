@@ -83,7 +83,7 @@ def test_a_bad_parameter_is_named_with_its_value(kind, params):
 @STORES
 @pytest.mark.parametrize("value", ["NaN", "infinity"])
 @pytest.mark.parametrize("name", EVERY)
-def test_numbers_that_are_none_are_refused(name, value, store):
+def test_nan_and_infinity_are_refused(name, value, store):
     fitted = clone(EVERY[name]).fit(X, Y)
     bad = store(with_value(float(value)))
     for call in (lambda: clone(EVERY[name]).fit(bad, Y), lambda: fitted.transform(bad)):
@@ -114,7 +114,7 @@ BAD_WEIGHTS = {
 
 @pytest.mark.parametrize("kind", BAD_WEIGHTS)
 @pytest.mark.parametrize("name", ["LDA", "OPLS", "AlignmentScaler", "KernelKaLDA", "kaLDA"])
-def test_weights_that_are_none_are_refused(name, kind):
+def test_bad_weights_are_refused(name, kind):
     with pytest.raises(ValueError, match=r"sample_weight|weights"):
         clone(EVERY[name]).fit(X, Y, sample_weight=BAD_WEIGHTS[kind])
 

@@ -46,7 +46,7 @@ DEFAULTS = {
 LINEAR = REDUCERS | {name: KALDA[name] for name in ("kaLDA-shrunk", "kaLDA-free")}
 ALL = LINEAR | KERNELS | FEATURES
 SHAPES = pytest.mark.parametrize("shape", [(60, 8), (15, 30)], ids=["tall", "wide"])
-few = settings(max_examples=4)
+FOUR_EXAMPLES = settings(max_examples=4)
 
 
 def every(names, besides=()):
@@ -252,7 +252,7 @@ def samples(seed, kind="tall"):
 
 
 @every(ALL, besides={"KernelKaLDA-precomputed"})
-@few
+@FOUR_EXAMPLES
 @given(seed=st.integers(0, 1000), power=st.integers(0, 6))
 def test_an_offset_does_not_matter(name, seed, power):
     X, Y = samples(seed)
@@ -272,7 +272,7 @@ def with_duplicates(X, rng):
 
 
 @every(ALL)
-@few
+@FOUR_EXAMPLES
 @given(seed=st.integers(0, 1000), kind=st.sampled_from(["hashed", "one-hot"]))
 def test_duplicate_entries_of_sparse_data_are_summed_and_left_alone(name, seed, kind):
     X, Y = samples(seed, kind)

@@ -28,7 +28,7 @@ def test_the_ridge_of_lda_is_the_shrinkage_of_kalda():
         assert reducer.fit(X, Y).ridge_ == pytest.approx(a / (1 - a))
 
 
-def test_the_ridge_of_regressions_is_the_shrinkage_of_rows_that_count_once():
+def test_the_ridge_of_regressions_is_the_shrinkage_of_samples_that_count_once():
     X, Y = made(60, 8, unlabelled=0.2)
     a = MultiLabelKaLDA(weights="rows").fit(X, Y).shrinkage_
     for reducer in (OPLS(), CCA(), MLR()):
@@ -56,7 +56,7 @@ def test_a_default_that_would_not_reduce_is_capped(name):
         assert getattr(skml_kalda, name)(n_components=3).fit(X, Y).transform(X).shape[1] == 3
 
 
-def test_three_rows_per_feature_are_enough_without_regularisation():
+def test_three_samples_per_feature_are_enough_without_regularisation():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         LDA(ridge=0).fit(*made(24, 8))

@@ -67,7 +67,7 @@ def test_inverse_form_is_pca_where_data_and_labels_are_independent():
 
 
 @pytest.mark.parametrize("form", ["direct", "inverse"])
-def test_with_few_rows_both_forms_take_the_eigenvectors_of_the_kernel(form):
+def test_with_few_samples_both_forms_take_the_eigenvectors_of_the_kernel(form):
     X, Y = made(10, 30)
     V = top(kernel(unit(X), unit(Y), 0.5), np.eye(10), 4)[1]
     latent = MLSI(form=form, ridge=0.0).fit_transform(X, Y)

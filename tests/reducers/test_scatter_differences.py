@@ -107,7 +107,7 @@ def test_directions_are_orthonormal(reducer, shape):
     np.testing.assert_allclose(G @ G.T, np.eye(3), atol=1e-12)
 
 
-def test_trace_ratio_of_independent_rows_collapses_classes_canonically():
+def test_trace_ratio_of_independent_samples_collapses_classes_canonically():
     X, Y = made(12, 30, single=True)
     tr = TraceRatio(n_components=2).fit(X, Y)
     assert tr.ratio_ == pytest.approx(1)

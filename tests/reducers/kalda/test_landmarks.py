@@ -49,7 +49,7 @@ def test_distances_are_those_of_the_kernel_where_its_origin_moves(kernel):
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, sparse.csc_matrix])
-def test_random_landmarks_are_those_of_nystroem_given_the_rows(form):
+def test_random_landmarks_are_those_of_nystroem_given_the_samples(form):
     features = LandmarkFeatures(20, gamma=0.1, landmarks="random", random_state=3).fit(form(X))
     nystroem = Nystroem(gamma=0.1, n_components=20).fit(X[features.landmark_indices_])
     ours, theirs = features.transform(form(X_new)), nystroem.transform(X_new)
@@ -78,7 +78,7 @@ def test_features_are_in_order_and_of_one_sign():
     assert (features.normalization_[largest, np.arange(30)] > 0).all()
 
 
-def test_repeated_rows_leave_no_null_features():
+def test_repeated_samples_leave_no_null_features():
     features = LandmarkFeatures(gamma=0.1).fit(np.vstack([X, X]))
     assert features.landmarks_.shape == (160, 5)
     Z = features.transform(X_new)
@@ -88,7 +88,7 @@ def test_repeated_rows_leave_no_null_features():
 
 
 def test_a_ridge_on_the_features_is_kernel_ridge():
-    """Through the whole pipeline of scikit-learn, with rows it has not seen."""
+    """Through the whole pipeline of scikit-learn, with samples it has not seen."""
     pipeline = make_pipeline(LandmarkFeatures(gamma=0.1), Ridge(0.5, fit_intercept=False))
     expected = KernelRidge(alpha=0.5, kernel="rbf", gamma=0.1).fit(X, Y).predict(X_new)
     np.testing.assert_allclose(pipeline.fit(X, Y).predict(X_new), expected, atol=1e-6)
@@ -108,7 +108,7 @@ def test_dask_data_are_sampled_and_transformed_lazily(params):
         np.testing.assert_allclose(found, expected, atol=1e-12)
 
 
-def test_up_to_a_thousand_rows_are_landmarks():
+def test_up_to_a_thousand_samples_are_landmarks():
     X = np.random.default_rng(0).normal(size=(1001, 2))
     features = LandmarkFeatures(landmarks="random", random_state=0)
     assert len(features.fit(X).landmarks_) == len(features.fit(X[:1000]).landmarks_) == 1000

@@ -120,9 +120,9 @@ def test_eigenvalues_above_one_leave_the_rank_as_it_is(form):
     """Sixty copies of three labels: three directions, and rounding of large numbers."""
     X, Y = made(unlabelled=0.2, K=3)
     kalda = MultiLabelKaLDA(3, constraint="none", shrinkage=0.1, weights="rows", tol=1e-9)
-    many, few = (fitted(kalda, X, labels, form) for labels in (np.tile(Y, 60), Y))
-    assert many.eigenvalues_[0] > 1
-    np.testing.assert_allclose(many.eigenvalues_, 60 * few.eigenvalues_, rtol=1e-8)
-    assert many.alignment_ == pytest.approx(few.alignment_, rel=1e-8)
+    tiled, once = (fitted(kalda, X, labels, form) for labels in (np.tile(Y, 60), Y))
+    assert tiled.eigenvalues_[0] > 1
+    np.testing.assert_allclose(tiled.eigenvalues_, 60 * once.eigenvalues_, rtol=1e-8)
+    assert tiled.alignment_ == pytest.approx(once.alignment_, rel=1e-8)
     with pytest.raises(ValueError, match="n_components=4"):
         fitted(kalda.set_params(n_components=4), X, np.tile(Y, 60), form)
