@@ -26,9 +26,6 @@ def G(reducer, X, Y):
     return reducer.fit(X, Y).components_.T
 
 
-# --- OPLS
-
-
 def explained(W, X, Y):
     """How much of Y is explained by least squares from XW."""
     V = centred(X) @ W
@@ -47,9 +44,6 @@ def test_opls_explains_most_of_the_labels(k):
     assert found == pytest.approx(max(tries), rel=1e-6)
 
 
-# --- CCA
-
-
 def test_cca_spans_what_scikit_learn_finds():
     X, Y = made(120, 5, 3)
     peer = PeerCCA(n_components=3, scale=False, tol=1e-14, max_iter=100_000).fit(X, Y)
@@ -58,9 +52,6 @@ def test_cca_spans_what_scikit_learn_finds():
     correlations = [np.corrcoef(a[:, j], b[:, j])[0, 1] for j in range(3)]
     np.testing.assert_allclose(np.sqrt(cca.eigenvalues_), correlations, rtol=1e-6)
     assert_same_span(cca.components_.T, peer.x_rotations_, atol=1e-5)
-
-
-# --- MLR
 
 
 @SHAPES
@@ -84,9 +75,6 @@ def test_mlr_in_fewer_dimensions_keeps_the_leading_singular_vectors():
         np.abs(mlr.components_.T), np.abs(left * singular)[:, :2], atol=1e-10
     )
     np.testing.assert_allclose(mlr.eigenvalues_, singular[:2] ** 2)
-
-
-# --- MLLS
 
 
 def mlls_objective(T, X, Y, alpha, beta):
@@ -127,9 +115,6 @@ def test_limits_of_mlls():
     assert_same_span(
         G(MLLS(n_components=2, beta=1e9), X, Y), G(MDDM(n_components=2), X, Y), atol=1e-6
     )
-
-
-# --- MDDM
 
 
 def hsic(Z, L):

@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 import skml_kalda
-from skml_kalda import AlignmentScaler, KernelKaLDA, LandmarkFeatures
+from skml_kalda import MLR, AlignmentScaler, KernelKaLDA, LandmarkFeatures
 from tests.classic import CCA, LDA, MLDA, MLSI, OPLS, RLDA, ULDA, MultiLabelKaLDA
 from tests.conftest import made
 from tests.forms import FORMS, fitted
@@ -108,3 +108,14 @@ def test_one_factor_for_all_features_changes_no_eigenvalue(name, form):
     for factor in (1e-60, 1e60):
         found = fitted(SIZED[name], X * factor, Y, form).eigenvalues_
         np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.parametrize("decades", [8, 60])
+@pytest.mark.parametrize("form", FORMS)
+def test_scores_of_regression_do_not_depend_on_units(form, decades):
+    X, Y = made(60, 8)
+    expected = MLR(ridge=0.0).fit_transform(X, Y)
+    scaled = X * units(8, decades)
+    found = fitted(MLR(ridge=0.0, tol=1e-10), scaled, Y, form).transform(scaled)
+    np.testing.assert_allclose(found @ found.T, expected @ expected.T, atol=1e-6)
