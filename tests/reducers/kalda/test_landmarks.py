@@ -126,6 +126,14 @@ def test_a_constant_column_of_the_landmarks_may_vary_elsewhere(kernel):
         np.testing.assert_allclose(found, expected, atol=1e-7 * np.abs(dense[1]).max())
 
 
+def test_an_empty_last_column_of_wide_indices_is_a_column():
+    rows = sparse.csr_array(np.where(X_new > 0, X_new, 0) * [1, 1, 1, 1, 0])
+    features = LandmarkFeatures(gamma=0.1).fit(sparse.csr_array(np.where(X > 0, X, 0)), Y)
+    expected = features.transform(rows)
+    rows.indices, rows.indptr = rows.indices.astype(np.int64), rows.indptr.astype(np.int64)
+    np.testing.assert_allclose(features.transform(rows), expected)
+
+
 def test_centres_are_the_means_of_the_samples_nearest_to_them():
     x = np.random.default_rng(6).uniform(0, 10, size=(20, 1))
     centres = LandmarkFeatures(3, random_state=0).fit(x).landmarks_
