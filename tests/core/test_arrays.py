@@ -39,8 +39,8 @@ def test_no_whole_copy_is_made(tmp_path, dtype):
     rng = np.random.default_rng(0)
     n, p = 400_000, 20
     X = mapped(tmp_path / "X", rng.integers(0, 9, (n, p)).astype(dtype))
-    Y = mapped(tmp_path / "Y", np.eye(4, dtype=np.int8)[rng.integers(4, size=n)])
-    lda = LDA()
+    Y = mapped(tmp_path / "Y", np.eye(20, dtype=np.int8)[rng.integers(20, size=n)])
+    lda = LDA(3)
 
     def peak(task):
         tracemalloc.start()

@@ -247,6 +247,8 @@ def test_landmarks_are_chosen_from_the_first_samples_and_kept():
     for landmarks in seen[4:]:
         np.testing.assert_array_equal(landmarks, seen[3])
     assert_given_the_landmarks(stream, np.vstack([MANY[:200], far[200:]]), MANY_Y)
+    both = kalda().partial_fit(MANY[:99], MANY_Y[:99]).partial_fit(in_blocks(far), MANY_Y)
+    assert both.landmarks_.min() < 50 < both.landmarks_.max()
 
 
 def test_too_few_samples_for_the_landmarks_are_an_error_until_more_come():
