@@ -1,4 +1,4 @@
-"""Data that the tests make, and the bundled sets."""
+"""Data that the tests make, and the bundled datasets."""
 
 import gc
 import os
@@ -34,10 +34,10 @@ def pytest_collection_finish():
 
 
 def made(n=60, p=8, K=4, seed=0, *, single=False, unlabelled=0.0):
-    """Rows whose mean depends on their labels: X of shape (n, p), Y of shape (n, K)."""
+    """Samples whose mean depends on their labels: X of shape (n, p), Y of shape (n, K)."""
     rng = np.random.default_rng(seed)
     Y = np.eye(K)[rng.integers(K, size=n)]
-    Y[:K] = np.eye(K)  # every class has a row
+    Y[:K] = np.eye(K)  # every class has a sample
     if not single:
         Y = np.maximum(Y, rng.random((n, K)) < 0.25)
     Y[K:][rng.random(n - K) < unlabelled] = 0
@@ -47,19 +47,19 @@ def made(n=60, p=8, K=4, seed=0, *, single=False, unlabelled=0.0):
 
 
 def standardized(name):
-    """Load a bundled set, every feature of zero mean and unit variance."""
+    """Load a bundled dataset, every feature of zero mean and unit variance."""
     X, Y = load_dataset(name, return_X_y=True)
     return StandardScaler().fit_transform(X), Y
 
 
 @pytest.fixture(params=["emotions", "yeast", "scene"])
 def bundled(request):
-    """X and Y of each bundled set, standardised."""
+    """X and Y of each bundled dataset, standardised."""
     return standardized(request.param)
 
 
 class KeptFits:
-    """A memory of a pipeline: in a grid search, the same step on the same rows is fitted once."""
+    """A memory of a pipeline: a grid search fits the same step on the same samples once."""
 
     def __init__(self):
         self.kept = {}

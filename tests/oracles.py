@@ -6,8 +6,6 @@ from pymanopt.manifolds import Grassmann
 from pymanopt.optimizers import TrustRegions
 from scipy import linalg
 
-from tests.forms import objective
-
 
 def span(G):
     """Projector on the columns of G."""
@@ -69,16 +67,6 @@ def scatters(X, Y):
     X = X - rho @ X / rho.sum()
     F = X.T @ Y / np.sqrt(n_k)
     return F @ F.T, (X.T * rho) @ X
-
-
-def eigenbasis(S_b, S_t):
-    values, U = linalg.eigh(S_t)
-    keep = values > 1e-10 * values[-1]
-    values, U = values[keep], U[:, keep]
-    lam, vectors = linalg.eigh(U.T @ S_b @ U)
-    occupied = lam > 1e-12 * lam[-1]
-    factor = (vectors[:, occupied] * np.sqrt(lam[occupied])).T  # M: S_b = MᵀM
-    return objective(values, factor), U
 
 
 def pymanopt_maximum(S_b, S_t, start):

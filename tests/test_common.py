@@ -114,6 +114,8 @@ FURTHER_CHECKS = [
     "check_param_validation",
     "check_inplace_ensure_writeable",
     "check_estimators_partial_fit_n_features",
+    "check_global_output_transform_pandas",
+    "check_global_set_output_transform_polars",
 ]
 
 
@@ -136,26 +138,12 @@ def test_scikit_learn_checks_of_slow_estimators(estimator, check, request):
     passes(check, estimator, request)
 
 
-# The same for all of a module too: scikit-learn reads its own setting where an estimator has none.
-GLOBAL_CHECKS = [
-    "check_global_output_transform_pandas",
-    "check_global_set_output_transform_polars",
-]
 ONE_OF_EACH_CLASS = list({type(each): each for each in reversed(REDUCERS)}.values())
-ONE_OF_EACH_TRANSFORM = list(
-    {(type(each).transform, type(each).fit_transform): each for each in ONE_OF_EACH_CLASS}.values()
-)
 
 
 @pytest.mark.parametrize("check", FURTHER_CHECKS)
 @pytest.mark.parametrize("reducer", ONE_OF_EACH_CLASS, ids=repr)
 def test_further_scikit_learn_checks(reducer, check):
-    getattr(estimator_checks, check)(type(reducer).__name__, reducer)
-
-
-@pytest.mark.parametrize("check", GLOBAL_CHECKS)
-@pytest.mark.parametrize("reducer", ONE_OF_EACH_TRANSFORM, ids=repr)
-def test_checks_of_the_global_output(reducer, check):
     getattr(estimator_checks, check)(type(reducer).__name__, reducer)
 
 

@@ -39,8 +39,8 @@ def test_no_whole_copy_is_made(tmp_path, dtype):
     rng = np.random.default_rng(0)
     n, p = 400_000, 20
     X = mapped(tmp_path / "X", rng.integers(0, 9, (n, p)).astype(dtype))
-    Y = mapped(tmp_path / "Y", np.eye(4, dtype=np.int8)[rng.integers(4, size=n)])
-    lda = LDA()
+    Y = mapped(tmp_path / "Y", np.eye(20, dtype=np.int8)[rng.integers(20, size=n)])
+    lda = LDA(3)
 
     def peak(task):
         tracemalloc.start()
@@ -49,14 +49,14 @@ def test_no_whole_copy_is_made(tmp_path, dtype):
         tracemalloc.stop()
         return peak
 
-    # The labels as sparse rows, twice, and weights: some numbers for each sample, and blocks.
+    # The labels as sparse samples, twice, and weights: some numbers for each sample, and blocks.
     assert peak(lambda: lda.fit(X, Y)) < 0.95 * n * p * 8
     assert peak(lambda: lda.transform(X)) < n * 3 * 8 + 2.5 * 2**21 * 8
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 @pytest.mark.parametrize("shape", [(2_200, 1_000), (40, 60_000)], ids=["tall", "wide"])
-def test_a_number_that_is_none_is_found_in_any_block(bad, shape):
+def test_nan_and_infinity_are_found_in_any_block(bad, shape):
     X, Y = np.ones(shape), np.arange(shape[0]) % 3
     X[:, 0] += Y
     lda = LDA().fit(X[:, :2], Y)

@@ -104,12 +104,12 @@ def test_products_with_weights_unknown_labels_and_empty_blocks(reducer):
 
 @pytest.mark.parametrize(
     "reducer",
-    [RLDA(ridge=0.1), OPLS(ridge=0.1), MLSI(ridge=0.1), MultiLabelKaLDA(2, shrinkage=0.3)],
+    [RLDA(ridge=0.1), MLSI(2, ridge=0.1), MultiLabelKaLDA(2, shrinkage=0.3, tol=1e-4)],
     ids=str,
 )
 def test_wide_sparse_blocks_need_no_array_of_the_side_of_the_features(reducer):
     X, Y, _ = short_and_wide(120, 3_000, 150, 4)
-    rows = da.from_array(np.arange(120), chunks=30)
+    rows = da.from_array(np.arange(120), chunks=60)
     blocks = rows.map_blocks(lambda i: X[i], chunks=(rows.chunks[0], (3_000,)), new_axis=1)
     found, exact = clone(reducer).fit(blocks, Y), clone(reducer).fit(X, Y)
     angles = linalg.subspace_angles(found.components_.T, exact.components_.T)
@@ -138,25 +138,6 @@ def test_classes_are_found_over_all_blocks_whatever_their_form(X_form, y_form):
     assert found.classes_.tolist() == sorted(CLASSES)
 
 
-@pytest.mark.parametrize(
-    "form",
-    [
-        sparse.coo_array,
-        np.ndarray.tolist,
-        pd.DataFrame,
-        lambda Y: dd.from_pandas(pd.DataFrame(Y.astype(bool)), npartitions=4),
-        lambda Y: in_blocks(Y, 7, 1).astype(np.float32),
-    ],
-)
-def test_indicators_in_any_form(form):
-    X, Y = made()
-    assert_same(LDA().fit(in_blocks(X, 15), form(Y)), LDA().fit(X, Y))
-    Y[:, 2] = 0
-    with pytest.warns(UserWarning, match=r"\[2\]"):
-        found = LDA().fit(in_blocks(X, 15), form(Y))
-    np.testing.assert_array_equal(found.classes_, [0, 1, 3])
-
-
 def test_partitions_that_lost_all_their_samples_count_for_nothing():
     X, Y = made()
     rows = np.r_[:20, 45:60]
@@ -164,7 +145,7 @@ def test_partitions_that_lost_all_their_samples_count_for_nothing():
     frame = dd.from_pandas(
         pd.DataFrame(np.column_stack([X[:, :4], Y]), columns=NAMES), npartitions=4
     )
-    some = frame[frame.a > 50]  # a partition loses all its rows, another ten
+    some = frame[frame.a > 50]  # a partition loses all its samples, another ten
     named = pd.DataFrame(Y[rows], columns=NAMES[4:])
     found = RLDA().fit(some[NAMES[:4]], some[NAMES[4:]])
     assert_same(found, RLDA().fit(X[rows, :4], named))
@@ -283,7 +264,7 @@ def test_wrong_input_is_a_value_error_that_names_the_argument(name):
     [MLDA(weights="correlation"), MDDM(label_kernel=lambda Y: Y @ Y.T)],
     ids=["MLDA", "MDDM"],
 )
-def test_what_cannot_be_had_is_refused_with_the_reason(reducer):
+def test_what_blocks_do_not_offer_is_refused_with_the_reason(reducer):
     for blocks in (in_blocks(X0), sparse_blocks(X0)):
         with pytest.raises(ValueError, match="at once"):
             reducer.fit(blocks, Y0)

@@ -5,7 +5,6 @@ import os
 import signal
 import sys
 
-import dask
 import dask.array as da
 import dask.dataframe as dd
 import numpy as np
@@ -15,7 +14,6 @@ from distributed import Client, LocalCluster
 from scipy import sparse
 from sklearn.base import clone
 
-from skml_kalda import KernelKaLDA, LandmarkFeatures
 from tests.classic import LDA, OPLS, RLDA, MultiLabelKaLDA
 from tests.conftest import made
 from tests.forms import fitted
@@ -58,7 +56,7 @@ def test_data_kept_on_the_workers_give_the_same(client):
     frame = client.persist(dd.from_pandas(pd.DataFrame(X), npartitions=3))
     assert same(LDA().fit(rows, labels), expected)
     assert same(LDA().fit(rows, Y), expected)
-    assert same(LDA().fit(frame, Y), expected)  # rows are counted first
+    assert same(LDA().fit(frame, Y), expected)  # samples are counted first
     np.testing.assert_allclose(expected.transform(rows), expected.transform(X), atol=1e-8)
 
 
@@ -73,19 +71,6 @@ def test_two_processes_give_the_same_as_one(client):
         assert same(reducer.fit(rows, labels), expected)
         np.testing.assert_allclose(reducer.transform(rows), expected.transform(X), atol=1e-8)
         assert same(reducer.fit(rows.map_blocks(sparse.csr_array), sparse.csr_array(Y)), expected)
-
-
-def test_landmarks_and_their_features_on_two_processes(client):
-    X, Y = made(400, 6)
-    rows, labels = client.persist(in_blocks(X, Y))
-    kalda = KernelKaLDA(n_landmarks=15, random_state=0)
-    found = clone(kalda).fit(rows, labels)
-    with dask.config.set(scheduler="threads"):
-        expected = kalda.fit(*in_blocks(X, Y))
-    np.testing.assert_array_equal(found.landmarks_, expected.landmarks_)
-    np.testing.assert_allclose(found.transform(rows), expected.transform(X), atol=1e-8)
-    features = LandmarkFeatures(15, random_state=0).fit(rows)
-    np.testing.assert_allclose(features.transform(rows), features.transform(X), atol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -118,7 +103,7 @@ def test_a_worker_killed_during_fit_does_not_change_the_result(client, tmp_path)
     mark, victim = tmp_path / "killed", X[60, 0]
 
     def kill_once(block):
-        """Kill the process that is the first to come to the block of row 60."""
+        """Kill the process that is the first to come to the block of sample 60."""
         if block[0, 0] != victim or mark.exists():
             return block
         mark.write_text(str(os.getpid()))

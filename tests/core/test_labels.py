@@ -9,7 +9,6 @@ from scipy import sparse
 from sklearn.preprocessing import MultiLabelBinarizer
 
 from skml_kalda import LDA, MDDM, OPLS, AlignmentScaler, KernelKaLDA, MultiLabelKaLDA
-from skml_kalda.datasets import load_dataset
 from tests.conftest import made
 
 X, Y = made(30, 6, 3, unlabelled=0.2)
@@ -49,10 +48,7 @@ def test_every_form_of_indicator_matrix_is_the_same(form):
         assert_array_equal(new, old)
 
 
-@pytest.mark.parametrize(
-    "form",
-    [list, tuple, np.asarray, pd.Series, pd.Categorical],
-)
+@pytest.mark.parametrize("form", [list, tuple, np.asarray, pd.Series, pd.Categorical])
 @pytest.mark.parametrize("names", [["b", "a", "c"], [7, -1, 3], [True, False, True]], ids=str)
 def test_class_labels_become_one_column_each_in_their_order(form, names):
     codes = np.arange(30) % 3
@@ -133,11 +129,6 @@ def test_messages_name_labels():
     many = pd.DataFrame(np.full((2, 12), np.nan), columns=[f"l{i}" for i in range(12)])
     with pytest.raises(ValueError, match="'l9', and 2 more"):
         MDDM(label_kernel=np.eye(2)).fit(X[:2], many)
-
-
-def test_the_names_of_a_bundled_set_live_on():
-    X, y = load_dataset("emotions", return_X_y=True, as_frame=True)
-    assert MultiLabelKaLDA().fit(X, y).classes_.tolist() == y.columns.tolist()
 
 
 @pytest.mark.parametrize(

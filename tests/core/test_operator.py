@@ -146,7 +146,7 @@ def test_labels_that_depend_on_one_another_are_solved_for_at_once():
 
 
 def topics(n=150, p=200, K=1_050, seed=0):
-    """Sparse rows of four topics, and labels that are mostly those of their topic."""
+    """Sparse samples of four topics, and labels that are mostly those of their topic."""
     rng = np.random.default_rng(seed)
     topic = rng.choice(4, n, p=[0.4, 0.3, 0.2, 0.1])
     words = rng.random((4, p)) ** 4

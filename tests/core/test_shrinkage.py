@@ -72,7 +72,7 @@ def test_that_of_samples_that_count_once_does_so_too(shape, seed):
 
 @pytest.mark.parametrize("repeated", [0, 1])
 def test_automatic_shrinkage_does_not_follow_interpolation(repeated):
-    """With as many features as rows a repeated row makes the error of no ridge zero."""
+    """With as many features as samples a repeated sample makes the error of no ridge zero."""
     X, Y = made(50, 6, unlabelled=0.2)
     X = np.vstack([X, X[:repeated]])
     Y = np.vstack([Y, Y[:repeated]])
@@ -91,7 +91,7 @@ def test_automatic_shrinkage_is_the_same_for_every_form_of_the_data(shape):
     expected = kalda.fit(X, Y).shrinkage_
     assert kalda.fit(sparse.csr_array(X), Y).shrinkage_ == pytest.approx(expected)
     kernel = KernelKaLDA(kernel="linear", shrinkage="auto")
-    if shape[0] > shape[1]:  # else the kernel counts as many features as there are rows
+    if shape[0] > shape[1]:  # else the kernel counts as many features as there are samples
         assert kernel.fit(X, Y).shrinkage_ == pytest.approx(expected)
     stream = MultiLabelKaLDA(shrinkage="auto", constraint="none")
     for rows in np.array_split(np.arange(len(X)), 3):

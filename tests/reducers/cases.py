@@ -101,7 +101,7 @@ def hashed(n=70, seed=0, p=16):
 
 
 def text(n=60, seed=0, p=90):
-    """More words than texts, the frequent ones in every text, rows of unit length."""
+    """More words than texts, the frequent ones in every text, samples of unit length."""
     rng = np.random.default_rng(seed)
     X = rng.poisson(3 / np.arange(1, p + 1) ** 0.7, size=(n, p)) * rng.uniform(1, 3, p)
     X /= np.maximum(np.linalg.norm(X, axis=1, keepdims=True), 1e-9)

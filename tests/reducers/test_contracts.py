@@ -46,7 +46,7 @@ DEFAULTS = {
 LINEAR = REDUCERS | {name: KALDA[name] for name in ("kaLDA-shrunk", "kaLDA-free")}
 ALL = LINEAR | KERNELS | FEATURES
 SHAPES = pytest.mark.parametrize("shape", [(60, 8), (15, 30)], ids=["tall", "wide"])
-few = settings(max_examples=4)
+FOUR_EXAMPLES = settings(max_examples=4)
 
 
 def every(names, besides=()):
@@ -168,8 +168,11 @@ def test_signs_order_and_shapes_are_fixed(name, shape):
     assert reducer.eigenvalues_.shape == (len(G),)
     assert (np.diff(reducer.eigenvalues_) <= 1e-12).all()
     assert (G[np.arange(len(G)), np.abs(G).argmax(axis=1)] > 0).all()
+    single = clone(reducer).fit(X.astype(np.float32), Y)
+    assert single.components_.dtype == single.mean_.dtype == np.float32
 
 
+@pytest.mark.filterwarnings("error")
 @every(LINEAR)
 def test_none_means_the_dimensions_of_the_labels(name):
     """K, or K − 1 if the labels of every sample have one sum, as the paper's weights make them."""
@@ -191,13 +194,6 @@ def test_directions_are_within_the_range_of_the_data(name):
     np.testing.assert_allclose(basis @ (basis.T @ G), G, atol=1e-7)
 
 
-@every(LINEAR, besides={"MDDM-f"})  # its XᵀX is a sum
-def test_repeating_all_samples_changes_nothing(name):
-    X, Y = made(single=name == "MLDA-dependence")
-    twice = clone(LINEAR[name]).fit(np.vstack([X, X]), np.vstack([Y, Y]))
-    assert_same(twice, clone(LINEAR[name]).fit(X, Y), atol=1e-7)
-
-
 @every(LINEAR)
 def test_rotated_data_give_rotated_directions(name):
     X, Y = made()
@@ -211,14 +207,6 @@ def test_samples_without_labels_count_for_nothing(name):
     X, Y = made(single=name == "MLDA-dependence")
     more = np.vstack([X, 10 + X[:7]]), np.vstack([Y, np.zeros((7, 4), dtype=int)])
     assert_same(clone(REDUCERS[name]).fit(*more), clone(REDUCERS[name]).fit(X, Y))
-
-
-@every(REDUCERS, besides=BY_LABELS)
-def test_regressions_count_samples_without_labels(name):
-    X, Y = made()
-    more = np.vstack([X, 10 + X[:7]]), np.vstack([Y, np.zeros((7, 4), dtype=int)])
-    found = clone(REDUCERS[name]).fit(*more)
-    np.testing.assert_allclose(found.mean_, more[0].mean(axis=0))
 
 
 @every(LINEAR)
@@ -239,26 +227,6 @@ def test_samples_of_zero_weight_are_not_there(name):
     far = X + 100 * ~there[:, None]
     found = clone(LINEAR[name]).fit(far, Y, sample_weight=weight)
     assert_same(found, clone(LINEAR[name]).fit(X[there], Y[there], sample_weight=weight[there]))
-
-
-@every(LINEAR)
-@pytest.mark.parametrize("store", [np.asarray, sparse.csr_array])
-def test_single_precision_keeps_its_digits(name, store):
-    X, Y = made()
-    X = (X + 100).astype(np.float32)
-    reducer = clone(LINEAR[name]).fit(store(X), Y)
-    assert reducer.components_.dtype == reducer.mean_.dtype == np.float32
-    exact = clone(LINEAR[name]).fit(X.astype(np.float64), Y)
-    size = np.abs(exact.components_).max()
-    np.testing.assert_allclose(reducer.components_, exact.components_, atol=1e-6 * size)
-
-
-@every(LINEAR)
-def test_no_warning_on_ordinary_data(name):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        X, Y = made()
-        clone(LINEAR[name]).fit(X, Y).transform(X)
 
 
 def products(reducer, X, Y):
@@ -284,7 +252,7 @@ def samples(seed, kind="tall"):
 
 
 @every(ALL, besides={"KernelKaLDA-precomputed"})
-@few
+@FOUR_EXAMPLES
 @given(seed=st.integers(0, 1000), power=st.integers(0, 6))
 def test_an_offset_does_not_matter(name, seed, power):
     X, Y = samples(seed)
@@ -304,7 +272,7 @@ def with_duplicates(X, rng):
 
 
 @every(ALL)
-@few
+@FOUR_EXAMPLES
 @given(seed=st.integers(0, 1000), kind=st.sampled_from(["hashed", "one-hot"]))
 def test_duplicate_entries_of_sparse_data_are_summed_and_left_alone(name, seed, kind):
     X, Y = samples(seed, kind)
@@ -352,7 +320,7 @@ COUNTING = {"MDDM-f", "AlignmentScaler", "AlignmentScaler-units", "KernelKaLDA-p
 
 
 @every(ALL, besides={*COUNTING, "LandmarkFeatures", "LandmarkFeatures-linear"})
-@pytest.mark.parametrize("power", [-30, 30])
+@pytest.mark.parametrize("power", [-30, 100])
 def test_the_size_of_weights_does_not_matter(name, power):
     X, Y = made(40, 6)
     weight = np.random.default_rng(0).integers(1, 4, 40).astype(float)

@@ -76,7 +76,7 @@ def test_olda_is_orthonormal_and_nested():
     assert_same_span(G[:2].T, ULDA(n_components=2).fit(X, Y).components_.T)
 
 
-def test_olda_of_independent_rows_is_null_space_lda():
+def test_olda_of_independent_samples_is_null_space_lda():
     X, Y = made(12, 30, single=True)
     S_b, S_t = scatters(X, Y)
     within = S_t - S_b

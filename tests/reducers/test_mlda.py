@@ -32,13 +32,6 @@ def test_binary_weights_are_lda_of_copies():
     assert_same_span(mlda("binary").fit(X, Y).components_.T, peer.scalings_[:, :3])
 
 
-def test_entropy_weights_are_lda_of_as_many_copies_of_every_sample():
-    X, Y = made(unlabelled=0.2)
-    times = np.lcm.reduce(range(1, 5)) // np.maximum(Y.sum(axis=1), 1)
-    peer = LinearDiscriminantAnalysis(solver="svd").fit(*copies(X, Y, times))
-    assert_same_span(mlda("entropy").fit(X, Y).components_.T, peer.scalings_[:, :3])
-
-
 def correlation(X, Y):
     """Z = diag(1/ρ) Y C of the paper, C the cosines between labels."""
     n, K = Y.shape
@@ -136,11 +129,3 @@ def test_dependence_may_leave_a_class_without_samples():
     lonely[np.flatnonzero(Y[:, 0])[:2]] = 1  # two samples, both of class 0 as well
     reducer = mlda("dependence").fit(X, np.hstack([Y, lonely]))
     np.testing.assert_allclose(reducer.components_, LDA().fit(X, Y).components_)
-
-
-@pytest.mark.parametrize("weights", ["correlation", "fuzzy", "dependence"])
-def test_weights_that_need_all_samples_have_no_partial_fit(weights):
-    assert not hasattr(mlda(weights), "partial_fit")
-    with pytest.raises(AttributeError, match="at once"):
-        mlda(weights).partial_fit(*made())
-    assert hasattr(mlda("entropy"), "partial_fit")

@@ -8,7 +8,7 @@ from scipy.optimize import minimize
 from skml_kalda import MMC
 from tests.classic import LDA, SDPLDA, MultiLabelKaLDA, TraceRatio
 from tests.conftest import made
-from tests.oracles import assert_same_span, centred, scatters, top
+from tests.oracles import assert_same_span, scatters, top
 
 SEEDS = pytest.mark.parametrize("seed", range(3))
 
@@ -102,18 +102,15 @@ def test_one_direction_is_the_same_for_all(single):
 
 @pytest.mark.parametrize("reducer", [TraceRatio(), SDPLDA(), MMC()])
 @pytest.mark.parametrize("shape", [(60, 8), (12, 30)], ids=["tall", "wide"])
-def test_directions_are_orthonormal_and_within_the_range(reducer, shape):
-    X, Y = made(*shape)
-    G = reducer.fit(X, Y).components_.T
-    np.testing.assert_allclose(G.T @ G, np.eye(3), atol=1e-12)
-    basis = linalg.orth(centred(X).T, rcond=1e-9)
-    np.testing.assert_allclose(basis @ (basis.T @ G), G, atol=1e-8)
+def test_directions_are_orthonormal(reducer, shape):
+    G = reducer.fit(*made(*shape)).components_
+    np.testing.assert_allclose(G @ G.T, np.eye(3), atol=1e-12)
 
 
-def test_trace_ratio_of_independent_rows_collapses_classes_canonically():
+def test_trace_ratio_of_independent_samples_collapses_classes_canonically():
     X, Y = made(12, 30, single=True)
     tr = TraceRatio(n_components=2).fit(X, Y)
     assert tr.ratio_ == pytest.approx(1)
-    turn = np.linalg.qr(np.random.default_rng(0).normal(size=(30, 30)))[0]
-    turned = TraceRatio(n_components=2).fit(X @ turn, Y)
-    assert_same_span(turn @ turned.components_.T, tr.components_.T, atol=1e-6)
+    rotate = np.linalg.qr(np.random.default_rng(0).normal(size=(30, 30)))[0]
+    rotated = TraceRatio(n_components=2).fit(X @ rotate, Y)
+    assert_same_span(rotate @ rotated.components_.T, tr.components_.T, atol=1e-6)

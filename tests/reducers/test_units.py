@@ -6,8 +6,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.datasets import load_breast_cancer, load_iris
-from sklearn.preprocessing import StandardScaler
 
 import skml_kalda
 from skml_kalda import MLR, AlignmentScaler, KernelKaLDA, LandmarkFeatures
@@ -51,17 +49,6 @@ def test_eigenvalues_do_not_depend_on_units(name, form, shape):
         np.testing.assert_allclose(found.eigenvalues_, expected, rtol=rtol, atol=rtol)
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("name", FREE)
-def test_eigenvalues_of_sparse_data_do_not_depend_on_units(name, form):
-    X, Y = made(80, 10)
-    X = sparse.csr_array(thinned(X))
-    expected = fitted(FREE[name], X, Y, form).eigenvalues_
-    scaled = sparse.csr_array(X @ sparse.diags_array(units(10, 8)))
-    found = fitted(FREE[name], scaled, Y, form).eigenvalues_
-    np.testing.assert_allclose(found, expected, rtol=1e-8)
-
-
 @pytest.mark.parametrize("name", [*FREE, "AlignmentScaler"])
 @settings(max_examples=4)
 @given(seed=st.integers(0, 1000), decades=st.integers(0, 8))
@@ -79,16 +66,6 @@ def test_kernels_of_the_median_width_do_not_depend_on_one_unit_of_all(reducer, s
     X, Y = made(40, 6, seed=seed)
     a, b = (clone(reducer).fit(x, Y).transform(x) for x in (X, X * 10.0**power))
     np.testing.assert_allclose(b @ b.T, a @ a.T, atol=1e-6 * np.abs(a @ a.T).max())
-
-
-def test_raw_and_standardised_features_give_the_same_eigenvalues():
-    X, y = load_breast_cancer(return_X_y=True)
-    raw, standard = (LDA().fit(x, y).eigenvalues_ for x in (X, StandardScaler().fit_transform(X)))
-    np.testing.assert_allclose(raw, standard, rtol=1e-10)
-    np.testing.assert_allclose(raw, 0.7743, atol=1e-4)
-    X, y = load_iris(return_X_y=True)
-    X[:, 2] *= 1e6
-    assert LDA().fit(X, y).components_.shape == (2, 4)
 
 
 @pytest.mark.parametrize("store", [np.asarray, sparse.csr_array])
@@ -110,15 +87,6 @@ def test_a_constant_feature_of_any_size_changes_nothing(reducer, form):
     found = fitted(reducer, np.hstack([X, np.full((60, 1), 1e20 / 3)]), Y, form)
     np.testing.assert_allclose(found.components_, expected.components_, atol=1e-8)
     np.testing.assert_allclose(found.components_[:, 8], 0, atol=1e-12)
-
-
-@pytest.mark.parametrize("reducer", [MLSI(beta=1.0, ridge=0.0), CCA(ridge=0.0)], ids=repr)
-@pytest.mark.parametrize("form", ["primal", "dual"])
-def test_the_labels_alone_limit_the_directions_of_regression(reducer, form):
-    X, Y = made(60, 8)
-    expected = clone(reducer).fit(X, Y).eigenvalues_
-    found = fitted(reducer, X * units(8, 60), Y, form).eigenvalues_
-    np.testing.assert_allclose(found, expected, rtol=1e-6)
 
 
 SIZED = FREE | {
@@ -149,7 +117,5 @@ def test_scores_of_regression_do_not_depend_on_units(form, decades):
     X, Y = made(60, 8)
     expected = MLR(ridge=0.0).fit_transform(X, Y)
     scaled = X * units(8, decades)
-    mlr = fitted(MLR(ridge=0.0, tol=1e-10), scaled, Y, form)
-    found = mlr.transform(scaled)
+    found = fitted(MLR(ridge=0.0, tol=1e-10), scaled, Y, form).transform(scaled)
     np.testing.assert_allclose(found @ found.T, expected @ expected.T, atol=1e-6)
-    assert mlr.eigenvalues_.shape == (4,)

@@ -9,9 +9,6 @@ from scipy import linalg, sparse
 from sklearn import config_context
 from sklearn.kernel_approximation import Nystroem
 from sklearn.metrics.pairwise import cosine_similarity, laplacian_kernel, rbf_kernel
-from sklearn.model_selection import GridSearchCV
-from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import make_pipeline
 
 from skml_kalda import LandmarkFeatures
 from tests.classic import KernelKaLDA, MultiLabelKaLDA
@@ -96,13 +93,6 @@ def test_all_landmarks_are_exact_and_those_of_scikit_learn():
     same_up_to_sign(exact.transform(X_new), theirs.transform(features.transform(X_new)), 1e-6)
 
 
-def test_more_landmarks_come_closer_to_the_exact_alignment():
-    params = {"gamma": 0.2, "shrinkage": None, "n_components": 2, "random_state": 0}
-    exact = KernelKaLDA(**params).fit(X, Y).alignment_
-    few, more = (KernelKaLDA(n_landmarks=m, **params).fit(X, Y).alignment_ for m in (8, 40))
-    assert few < more <= exact * (1 + 1e-9)
-
-
 def test_the_default_width_is_the_median_distance():
     distance = np.sum((X[:, None] - X[None]) ** 2, axis=2)
     assert KernelKaLDA().fit(X, Y).gamma_ == pytest.approx(1 / np.median(distance), rel=1e-2)
@@ -121,30 +111,6 @@ def test_small_working_memory_gives_the_same():
     with config_context(working_memory=60 * 8 * 7 / 2**20):  # seven samples at a time
         batches = KernelKaLDA().fit(X, Y)
         np.testing.assert_allclose(batches.transform(X), whole.transform(X), atol=1e-9)
-
-
-def test_it_separates_what_no_line_can():
-    """Two rings: the linear reducer sees equal means, the kernel sees the radius."""
-    rng = np.random.default_rng(0)
-    angle = rng.uniform(0, 2 * np.pi, 200)
-    radius = np.repeat([1.0, 2.0], 100) + 0.1 * rng.normal(size=200)
-    rings = np.column_stack([radius * np.cos(angle), radius * np.sin(angle)])
-    y = np.repeat([0, 1], 100)
-    train, test = np.arange(0, 200, 2), np.arange(1, 200, 2)
-
-    def score(reducer):
-        model = make_pipeline(reducer, KNeighborsClassifier(5))
-        return model.fit(rings[train], y[train]).score(rings[test], y[test])
-
-    assert score(MultiLabelKaLDA()) < 0.8
-    assert score(KernelKaLDA()) > 0.95
-
-
-def test_in_a_grid_search_over_the_kernel():
-    pipeline = make_pipeline(KernelKaLDA(random_state=0), KNeighborsClassifier(3))
-    grid = {"kernelkalda__kernel": ["rbf", "cosine"], "kernelkalda__shrinkage": [0.1, "auto"]}
-    search = GridSearchCV(pipeline, grid, cv=3, scoring="f1_micro").fit(X, Y)
-    assert np.all(np.isfinite(search.cv_results_["mean_test_score"]))
 
 
 # --- digits
@@ -281,6 +247,8 @@ def test_landmarks_are_chosen_from_the_first_samples_and_kept():
     for landmarks in seen[4:]:
         np.testing.assert_array_equal(landmarks, seen[3])
     assert_given_the_landmarks(stream, np.vstack([MANY[:200], far[200:]]), MANY_Y)
+    both = kalda().partial_fit(MANY[:99], MANY_Y[:99]).partial_fit(in_blocks(far), MANY_Y)
+    assert both.landmarks_.min() < 50 < both.landmarks_.max()
 
 
 def test_too_few_samples_for_the_landmarks_are_an_error_until_more_come():
@@ -378,10 +346,5 @@ def test_what_blocks_cannot_have_is_refused():
             reducer.fit(in_blocks(rbf_kernel(X)), Y)
     bad = MANY.copy()
     bad[333, 1] = np.nan
-    for X_, Y_, message in [
-        (bad, MANY_Y, "Input X contains NaN"),
-        (MANY[:0], MANY_Y[:0], "0 sample"),
-        (MANY, 2 * MANY_Y, "contains 2"),
-    ]:
-        with pytest.raises(ValueError, match=message):
-            kalda().fit(in_blocks(X_), Y_)
+    with pytest.raises(ValueError, match="Input X contains NaN"):
+        kalda().fit(in_blocks(bad), MANY_Y)

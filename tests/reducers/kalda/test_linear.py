@@ -1,41 +1,14 @@
 """MultiLabelKaLDA: what a user relies on."""
 
-import pickle
-
 import numpy as np
 import pytest
 from scipy import linalg
-from sklearn.base import clone
-from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.model_selection import GridSearchCV
-from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from tests.classic import MultiLabelKaLDA
 from tests.conftest import made
 from tests.oracles import assert_same_span
 
 CONSTRAINTS = pytest.mark.parametrize("constraint", ["orthonormal", "none"])
-
-
-@CONSTRAINTS
-def test_one_direction_is_that_of_lda(constraint):
-    X, Y = made(single=True)
-    lda = LinearDiscriminantAnalysis(solver="eigen").fit(X, Y.argmax(axis=1))
-    kalda = MultiLabelKaLDA(1, constraint=constraint, tol=1e-14).fit(X, Y.argmax(axis=1))
-    assert_same_span(kalda.components_.T, lda.scalings_[:, :1], atol=1e-7)
-
-
-def test_without_constraint_the_axes_are_those_of_lda_weighted_by_their_eigenvalues():
-    X, Y = made(single=True)
-    y = Y.argmax(axis=1)
-    kalda = MultiLabelKaLDA(constraint="none").fit(X, y)
-    lda = LinearDiscriminantAnalysis(solver="eigen").fit(X, y)
-    assert_same_span(kalda.components_.T, lda.scalings_[:, :3], atol=1e-9)
-    np.testing.assert_allclose(kalda.transform(X).var(axis=0), kalda.eigenvalues_, rtol=1e-10)
-    ratio = kalda.eigenvalues_ / np.sum(kalda.eigenvalues_ / (1 - kalda.eigenvalues_))
-    np.testing.assert_allclose(ratio / (1 - kalda.eigenvalues_), lda.explained_variance_ratio_)
 
 
 @pytest.mark.parametrize("k", [2, 5])
@@ -75,31 +48,3 @@ def test_full_shrinkage_gives_the_directions_of_the_class_means():
     kalda = MultiLabelKaLDA(shrinkage=1.0).fit(X, Y)
     means = np.array([X[Y[:, k] == 1].mean(axis=0) for k in range(4)])
     assert_same_span(kalda.components_.T, (means[1:] - means[0]).T, atol=1e-7)
-
-
-@pytest.mark.parametrize(
-    "params", [{}, {"constraint": "none"}, {"shrinkage": "auto"}, {"weights": "rows"}], ids=str
-)
-def test_sample_weights_are_repetitions(params):
-    X, Y = made(unlabelled=0.1)
-    times = np.random.default_rng(0).integers(0, 4, 60)
-    times[:4] = 1
-    kalda = MultiLabelKaLDA(**params).set_params(tol=1e-12)
-    weighted = clone(kalda).fit(X, Y, sample_weight=times)
-    repeated = clone(kalda).fit(np.repeat(X, times, axis=0), np.repeat(Y, times, axis=0))
-    np.testing.assert_allclose(weighted.components_, repeated.components_, atol=1e-8)
-    assert weighted.alignment_ == pytest.approx(repeated.alignment_, rel=1e-10)
-    assert weighted.shrinkage_ == pytest.approx(repeated.shrinkage_, rel=1e-10)
-
-
-def test_in_a_pipeline_with_a_grid_search_and_pickled():
-    X, Y = made(120)
-    pipeline = make_pipeline(StandardScaler(), MultiLabelKaLDA(), KNeighborsClassifier(3))
-    grid = {
-        "multilabelkalda__n_components": [1, 3],
-        "multilabelkalda__shrinkage": [None, 0.5, "auto"],
-    }
-    search = GridSearchCV(pipeline, grid, cv=3, scoring="f1_micro").fit(X, Y)
-    assert np.all(np.isfinite(search.cv_results_["mean_test_score"]))
-    again = pickle.loads(pickle.dumps(search))
-    np.testing.assert_array_equal(again.predict(X), search.predict(X))
