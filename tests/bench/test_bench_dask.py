@@ -1,7 +1,6 @@
 """Runs on a Dask cluster are the runs on this machine."""
 
 import logging
-import sys
 import threading
 
 import pytest
@@ -10,8 +9,7 @@ from distributed import LocalCluster
 from skml_kalda.bench import read_results, run
 from skml_kalda.bench.cli import main
 from skml_kalda.bench.running import runner
-from skml_kalda.bench.running.data import Source, find_source
-from skml_kalda.datasets import load_dataset, save_arff
+from skml_kalda.bench.running.data import Source
 from tests.bench.conftest import cells_of, scores_by_cell
 
 
@@ -76,42 +74,6 @@ def test_cells_of_a_data_set_that_a_worker_lacks_fail_and_the_others_go_on(
     results = run(plan, tmp_path / "out", dask=address, data_home="home")
     assert {row["dataset"] for row in results.failed} == {"emotions"}
     assert "the worker does not have this file of emotions in " in results.failed[0]["error"]
-
-
-def test_a_file_is_the_same_only_with_the_same_content(tmp_path):
-    X, y = load_dataset("emotions", return_X_y=True)
-    source = find_source("emotions", tmp_path)
-    assert source.is_the_same_here()
-    save_arff(tmp_path / "emotions.arff", X[:300], y[:300])
-    assert not source.is_the_same_here()
-    own = find_source("mine", None, {"mine": {"file": str(tmp_path / "emotions.arff")}})
-    assert own.is_the_same_here()
-    (tmp_path / "emotions.arff").unlink()
-    assert not own.is_the_same_here()
-
-
-def test_without_dask_or_a_scheduler_nothing_is_done(tiny, tmp_path, monkeypatch, capsys):
-    out = tmp_path / "out"
-    with monkeypatch.context() as patch:
-        patch.setitem(sys.modules, "distributed", None)
-        assert main(["run", str(tiny), "--output", str(out), "--dask", "tcp://127.0.0.1:9"]) == 2
-    assert 'pip install "skml-kalda[dask]"' in capsys.readouterr().err
-    assert main(["run", str(tiny), "--output", str(out), "--dask", "nonsense://127.0.0.1:9"]) == 2
-    (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith("error: no Dask scheduler answers at 'nonsense://127.0.0.1:9'")
-    assert not out.exists()
-
-
-def test_a_cluster_without_workers_or_with_others_is_refused(tiny_plan, tmp_path, monkeypatch):
-    with local_cluster(0) as empty:
-        with pytest.raises(ImportError, match="found: no workers"):
-            run(tiny_plan, tmp_path / "out", dask=empty.scheduler_address)
-        empty.scale(1)
-        empty.wait_for_workers(1)
-        monkeypatch.setattr(runner, "_version", lambda: "0.0.1")
-        with pytest.raises(ImportError, match=r"need skml_kalda .*, as here; found: 0.0.1"):
-            run(tiny_plan, tmp_path / "out", dask=empty.scheduler_address)
-    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.slow

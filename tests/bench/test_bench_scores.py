@@ -11,8 +11,7 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
 
-import skml_kalda
-from skml_kalda import OCM, MLkNN
+from skml_kalda import OCM
 from skml_kalda.bench import read_results, run
 from skml_kalda.bench.methods import make_estimator
 from skml_kalda.bench.plan import Plan, read_plan
@@ -102,38 +101,10 @@ def test_single_label_cells_are_those_of_a_plain_loop(tmp_path):
     assert 0.2 < np.mean(expected) < 0.99
 
 
-@pytest.mark.parametrize(
-    "repeat", [199, *(pytest.param(n, marks=pytest.mark.slow) for n in (0, 99))]
-)
-def test_kept_splits_come_out_again(tmp_path, repeat):
-    plan = read_plan("splits").changed(repeats=1, seed=repeat)
-    kept = [row for row in kept_splits() if row["repeat"] == repeat]
-    for row, expected in zip(run(plan, tmp_path).ok, kept, strict=True):
-        assert row["fold"] == expected["fold"]
-        # Newer versions compute more scores.
-        again = {name: row["scores"][name] for name in expected["scores"]}
-        assert again == pytest.approx(expected["scores"], abs=1e-12)
-
-
 def kept_splits():
     kept = read_results(Path(__file__).parents[2] / "benchmarks" / "results" / "bench" / "splits")
     assert (kept.plan, kept.missing) == (read_plan("splits"), 0)
     return kept.ok
-
-
-def test_gallery_rows_hold_the_held_out_points_their_labels_and_scores(tmp_path):
-    X, Y = load_dataset("emotions", return_X_y=True)
-    train, test = next(KFold(3, shuffle=True, random_state=0).split(X))
-    scaler = StandardScaler().fit(X[train])
-    A, B = (scaler.transform(X[part]) for part in (train, test))
-    reducer = skml_kalda.MLDA(2).fit(A, Y[train])
-    predicted = MLkNN().fit(reducer.transform(A), Y[train]).predict(reducer.transform(B))
-    (row,) = run(read_plan("gallery").changed(methods=("MLDA",)), tmp_path).ok
-    assert np.allclose(row["points"], reducer.transform(B), rtol=1e-4)
-    assert row["labels"] == load_dataset("emotions").target_names
-    assert row["labels_of_points"] == [list(np.flatnonzero(each)) for each in Y[test]]
-    expected = metrics.f1_score(Y[test], predicted, average="macro")
-    assert row["scores"]["macro_f1"] == pytest.approx(expected, abs=1e-12)
 
 
 HALF = {"macro": 0.5, "micro": 0.5}

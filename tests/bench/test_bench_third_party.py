@@ -51,19 +51,6 @@ def test_sys_exit_in_a_method_is_a_failure_of_its_cell(their_methods, tmp_path):
     assert error.strip() == "SystemExit: enough"
 
 
-def test_text_that_no_file_can_hold_is_escaped(their_methods, tmp_path, capfd):
-    out = tmp_path / "out"
-    path = tmp_path / "garbled.toml"
-    path.write_text('datasets = ["emotions"]\nmethods = ["Garbled", "none"]\nfolds = 2\n')
-    assert main(["run", str(path), "--output", str(out), "--jobs", "1"]) == 1
-    results = read_results(out)
-    assert len(results.ok) == len(results.failed) == 2
-    assert r"not a text: \ud800 \x1b[31m" in results.failed[0]["error"]
-    assert results.failed[0]["warnings"] == [r"caf\udce9"]
-    assert r"not a text: \ud800" in capfd.readouterr().out
-    assert r"not a text: \ud800" in (out / "report.html").read_text("utf-8")
-
-
 @pytest.mark.slow
 def test_a_method_that_kills_its_process_fails_alone(their_methods, tmp_path):
     out = tmp_path / "out"

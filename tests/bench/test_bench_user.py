@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from skml_kalda.bench import figure, read_results, report, run, table
 from skml_kalda.bench.cli import main
 from skml_kalda.bench.methods import make_estimator
-from skml_kalda.bench.plan import Plan, describe_files, plan_of_files, read_plan
+from skml_kalda.bench.plan import Plan, describe_files, plan_of_files
 from skml_kalda.bench.running import runner
 from skml_kalda.cli import main as command
 
@@ -132,16 +132,6 @@ def test_a_changed_file_or_other_labels_are_measured_again(here):
 
 
 @pytest.mark.usefixtures("no_report")
-@pytest.mark.parametrize("plan", [[], ["run", "quick"]])
-def test_files_and_data_sets_of_the_package_run_together(here, plan):
-    arguments = ["--methods", "LogisticRegression", "--thresholds", "0", "--output", "out"]
-    assert bench(*plan, *OPTIONS, "--datasets", "emotions", *arguments) == 0
-    results = read_results("out")
-    assert results.plan.datasets == ("mine.csv", "emotions")
-    assert (len(results.ok), results.missing) == (4, 0)
-
-
-@pytest.mark.usefixtures("no_report")
 def test_an_interrupted_run_of_a_changed_file_keeps_no_rows_of_the_old_one(here, monkeypatch):
     arguments = [*OPTIONS, "--methods", "none", "kaLDA", "--output", "out"]
     assert bench(*arguments) == 0
@@ -160,19 +150,6 @@ def test_an_interrupted_run_of_a_changed_file_keeps_no_rows_of_the_old_one(here,
     results = read_results("out")
     assert (len(results.ok), results.missing) == (2, 2)
     assert old.isdisjoint(row["sha256"] for row in results.ok)
-
-
-def test_a_plan_may_name_files_beside_it(here, monkeypatch):
-    (here / "deep").mkdir()
-    (here / "deep" / "plan.toml").write_text(
-        'methods = ["none"]\n[data.mine]\nfile = "../mine.csv"\nlabels = "label_*"\n'
-    )
-    plan = read_plan("deep/plan.toml")
-    assert plan.datasets == ("mine",)
-    assert Path(plan.data["mine"]["file"]).resolve() == (here / "mine.csv").resolve()
-    assert len(run(plan, here / "out").ok) == 5
-    saved = json.loads(Path("out/results.jsonl").read_text().splitlines()[0])["plan"]
-    assert Plan(**saved) == plan
 
 
 @pytest.mark.parametrize(

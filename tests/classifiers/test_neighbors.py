@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import tracemalloc
 
 import numpy as np
 import pandas as pd
@@ -138,11 +137,6 @@ def test_equals_binary_relevance_without_ties(k, form, n_features):
     assert_same_as_binary_relevance(form(X), form(y), form(X_test), k)
 
 
-@pytest.mark.parametrize("metric", ["manhattan", "chebyshev", "cosine"])
-def test_equals_binary_relevance_in_other_metrics(metric):
-    assert_same_as_binary_relevance(*smooth_data(), k=6, metric=metric)
-
-
 @pytest.mark.parametrize("k", [3, 10])
 @pytest.mark.parametrize(
     "name", ["emotions", *(pytest.param(n, marks=pytest.mark.slow) for n in ("scene", "yeast"))]
@@ -183,12 +177,6 @@ def test_equal_rows_vote_alone(n_features, metric):
     model = BinaryRelevanceKNN(k=4, weights="distance", metric=metric).fit(X, y)
     if n_features > 1 or metric == "euclidean":  # on a line, all directions are equal
         assert_array_equal(model.predict_proba(X[:2]), [[1, 0, 0.5, 0]] * 2)
-
-
-def test_a_unanimous_vote_is_one():
-    X, _, X_test = smooth_data()
-    one = BinaryRelevanceKNN(k=9, weights="distance").fit(X, np.ones((len(X), 1)))
-    assert_array_equal(one.predict_proba(X_test), np.ones((len(X_test), 1)))
 
 
 def rows_with_an_empty_label():
@@ -410,34 +398,6 @@ def test_is_the_top_of_sorted_probabilities(classifier, n, working_memory):
     expected, highest = sorted_labels(classifier.predict_proba(X_test), n)
     assert_array_equal(labels, expected)
     assert_array_equal(scores, highest)
-
-
-def test_thousands_of_labels_take_no_dense_array():
-    n, K = 2000, 20_000
-    X, _, _ = smooth_data(n_train=n, n_test=0, n_features=3)
-    rng = np.random.default_rng(0)
-    y = sparse.csr_array(
-        (np.ones(3 * n), (np.repeat(np.arange(n), 3), rng.integers(K, size=3 * n))), shape=(n, K)
-    )
-    y.data[:] = 1
-    model = BinaryRelevanceKNN(k=5, weights="distance").fit(X, y)
-    tracemalloc.start()
-    labels, scores = model.top_labels(X, n=10)
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert peak < 8 * n * K / 20
-    assert labels.shape == scores.shape == (n, 10)
-    # Every training row is its own nearest neighbour, at distance zero.
-    assert_array_equal(scores[:, 0], np.ones(n))
-    assert (y[np.arange(n), labels[:, 0]] == 1).all()
-
-
-@pytest.mark.parametrize("n", [0, 5, 2.0])
-@with_top_labels
-def test_a_wrong_n_is_named(classifier, n):
-    X, y, X_test = smooth_data(n_labels=4)
-    with pytest.raises((ValueError, TypeError), match=r"^n == |^n must be an instance of"):
-        classifier.fit(X, y).top_labels(X_test, n=n)
 
 
 @pytest.mark.parametrize("classifier", [MLkNN(k=3), BinaryRelevanceKNN(k=3)], ids=repr)

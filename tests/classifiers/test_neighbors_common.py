@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-import copy
-
 import numpy as np
 import pandas as pd
 import pytest
-import sklearn
 from numpy.testing import assert_array_equal
 from scipy import sparse
-from sklearn.base import clone, is_classifier
+from sklearn.base import clone
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import cross_val_predict
 from sklearn.neighbors import KNeighborsTransformer
-from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import (
     check_dataframe_column_names_consistency,
     check_inplace_ensure_writeable,
     check_param_validation,
     parametrize_with_checks,
 )
-from skmultilearn.base import MLClassifierBase
-from skmultilearn.ensemble import RakelD
-from skmultilearn.problem_transform import BinaryRelevance, LabelPowerset
 
 from skml_kalda import BinaryRelevanceKNN, MLkNN
 from tests.classifiers.conftest import dense, smooth_data
@@ -138,26 +131,6 @@ def test_scikit_learns_scorers_accept_the_probabilities(classifier, scoring, n_l
 
 
 @both
-def test_batches_change_nothing(classifier):
-    X, y, X_test = smooth_data()
-    expected = clone(classifier).fit(X, y).predict_proba(X_test)
-    with sklearn.config_context(working_memory=1e-3):  # batches of a few rows
-        model = clone(classifier).fit(X, sparse.csr_matrix(y))
-        assert_array_equal(model.predict_proba(X_test), expected)
-        assert_array_equal(model.predict(X_test).toarray(), model.predict_proba(X_test) >= 0.5)
-
-
-@both
-def test_the_callers_data_are_left_alone(classifier):
-    X, y, X_test = (sparse.coo_array(a) for a in smooth_data())
-    before = copy.deepcopy((X, y, X_test))
-    clone(classifier).fit(X, y).predict(X_test)
-    for mine, copied in zip((X, y, X_test), before, strict=True):
-        assert mine.format == copied.format
-        assert_array_equal(mine.data, copied.data)
-
-
-@both
 def test_precomputed_distances_are_cut_in_both_directions_by_cross_validation(classifier):
     X, y, _ = smooth_data()
     distances = np.abs(X[:, None] - X[None]).sum(axis=2)
@@ -165,27 +138,6 @@ def test_precomputed_distances_are_cut_in_both_directions_by_cross_validation(cl
         cross_val_predict(clone(classifier).set_params(metric="precomputed"), distances, y),
         cross_val_predict(clone(classifier).set_params(metric="manhattan"), X, y),
     )
-
-
-@both
-def test_is_a_classifier_for_scikit_learn_and_for_the_framework(classifier):
-    tags = get_tags(classifier)
-    assert is_classifier(classifier)
-    assert tags.target_tags.required
-    assert tags.classifier_tags.multi_label
-    assert isinstance(classifier, MLClassifierBase)
-    assert classifier.copyable_attrs == sorted(classifier.get_params())
-
-
-@both
-def test_works_inside_the_frameworks_meta_classifiers(classifier):
-    X, y, X_test = smooth_data()
-    expected = clone(classifier).fit(X, y)
-    inside = BinaryRelevance(clone(classifier)).fit(X, y)
-    assert_array_equal(dense(inside.predict(X_test)), expected.predict(X_test))
-    assert_array_equal(dense(inside.predict_proba(X_test)), expected.predict_proba(X_test))
-    for meta in (LabelPowerset(clone(classifier)), RakelD(clone(classifier), labelset_size=2)):
-        assert dense(meta.fit(X, y).predict(X_test)).shape == (len(X_test), y.shape[1])
 
 
 @pytest.mark.parametrize(

@@ -96,18 +96,6 @@ def test_a_stream_starts_over_after_fit(kind):
     np.testing.assert_array_equal(again.transform(X), clone(kind).fit(X, Y).transform(X))
 
 
-@pytest.mark.parametrize("name", [*OTHERS, "LDA", "kaLDA"])
-def test_a_batch_may_be_written_over(name):
-    X, Y = made(200, 5)
-    reducer = (OTHERS | STREAMS)[name]
-    buffer, stream = np.empty((20, 5)), clone(reducer)
-    for rows in np.split(np.arange(200), 10):
-        buffer[:] = X[rows]
-        stream.partial_fit(buffer, Y[rows])
-    expected = streamed(reducer, X, Y, np.arange(20, 200, 20))
-    np.testing.assert_array_equal(stream.transform(X), expected.transform(X))
-
-
 @pytest.mark.parametrize("name", [*OTHERS, "LDA"])
 def test_a_batch_with_other_columns_is_refused_and_forgotten(name):
     X, Y = made(200, 5)

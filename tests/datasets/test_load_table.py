@@ -12,7 +12,6 @@ from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
 
 from skml_kalda.datasets import ArffError, TableError, load_table, save_arff
-from skml_kalda.datasets.tables import parse_labels
 from tests.conftest import made
 
 LABELS = ["label_a", "label_b", "label_c"]
@@ -50,18 +49,6 @@ def test_every_kind_of_file_gives_the_same_data(name, labels, tmp_path):
     assert table.feature_names == ["x", "y"]
     assert table.target_names == LABELS
     assert table.notes == []
-
-
-@pytest.mark.parametrize(
-    ("labels", "found"), [(-3, LABELS), (2, ["x", "y"]), ("label_c,x", ["label_c", "x"])]
-)
-def test_labels_by_number_and_in_the_order_of_their_names(labels, found, tmp_path):
-    binary = frame().assign(x=0, y=1)
-    binary.loc[0, ["x", "y"]] = [1, 0]
-    binary.to_csv(tmp_path / "t.csv", index=False)
-    assert load_table(tmp_path / "t.csv", labels=labels).target_names == found
-    assert parse_labels("-3") == -3
-    assert parse_labels("x3") == "x3"
 
 
 def test_words_are_encoded_and_what_describes_no_row_is_left_out(tmp_path):
@@ -151,20 +138,6 @@ def test_a_wrong_file_is_one_error_with_its_line_or_column(text, tmp_path):
     assert WRONG[text] in str(caught.value)
 
 
-def test_files_that_are_something_else(tmp_path):
-    for name in ("t.parquet", "t.npz", "t.svm"):
-        (tmp_path / name).write_bytes(b"\x00\xff nothing \x93")
-        with pytest.raises(TableError, match=name):
-            load_table(tmp_path / name, labels=-1)
-    (tmp_path / "t.csv").write_bytes(b"PK\x03\x04\x00\xff")
-    with pytest.raises(TableError, match=r"t\.csv: this is not a text file"):
-        load_table(tmp_path / "t.csv", labels=-2)
-    with pytest.raises(TableError, match=r"save the sheet as CSV.* one of \.arff, \.csv"):
-        load_table(tmp_path / "t.xlsx")
-    with pytest.raises(FileNotFoundError, match=r"there is no file .*nowhere\.csv"):
-        load_table(tmp_path / "nowhere.csv")
-
-
 @pytest.mark.parametrize("suffix", ["gz", "bz2", "xz"])
 @pytest.mark.parametrize("kind", ["csv", "svm", "arff"])
 def test_a_damaged_compressed_file_is_one_error(kind, suffix, tmp_path):
@@ -198,12 +171,6 @@ def test_labels_must_be_named(labels, tmp_path):
     frame().to_csv(tmp_path / "t.csv", index=False)
     with pytest.raises(TableError, match=r"which columns are labels|the table has 5 columns"):
         load_table(tmp_path / "t.csv", labels=labels)
-
-
-def test_a_column_to_ignore_must_exist(tmp_path):
-    frame().to_csv(tmp_path / "t.csv", index=False)
-    with pytest.raises(TableError, match=r"no column is called 'z' \(in ignore\)"):
-        load_table(tmp_path / "t.csv", labels="label_*", ignore=["z"])
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252", "latin-1"])
@@ -259,15 +226,6 @@ def test_an_arff_file_tells_what_was_encoded_and_is_missing(tmp_path):
     (tmp_path / "t.arff").write_text("")
     with pytest.raises(ArffError, match=r"t\.arff, line 1: the file is empty"):
         load_table(tmp_path / "t.arff")
-
-
-def test_labels_that_are_not_used_are_told(tmp_path):
-    X, Y = made(20, 5, 3)
-    dump_svmlight_file(X, sparse.csr_matrix(Y), str(tmp_path / "t.svm"), multilabel=True)
-    np.savez(tmp_path / "t.npz", X=X, Y=Y)
-    for name in ("t.svm", "t.npz"):
-        with pytest.warns(UserWarning, match=rf"{name}: .*'label_\*' is not used"):
-            load_table(tmp_path / name, labels="label_*")
 
 
 def test_svmlight_files_are_those_of_scikit_learn(tmp_path):
