@@ -119,6 +119,12 @@ def test_optimum_is_that_of_pymanopt_or_better(name, k):
     assert kalda.objective_ >= pymanopt_maximum(S_b, S_t, start) * (1 - 1e-7)
 
 
+@pytest.mark.parametrize(("k", "best_known"), [(5, 0.157447398), (13, 0.156504653)])
+def test_ten_starts_reach_the_best_maximum_known_on_yeast(k, best_known):
+    kalda = MultiLabelKaLDA(k, n_init=10, random_state=0).fit(*standardized("yeast"))
+    assert kalda.objective_ == pytest.approx(best_known, abs=1e-9)
+
+
 @pytest.mark.parametrize("k", [1, 2, 3, 5, 8])
 def test_many_random_starts_find_nothing_better(k):
     X, Y = made(40, 9, seed=k)
@@ -163,16 +169,6 @@ def test_more_directions_than_classes_start_from_those_of_least_variance_and_end
     assert objectives[-1] == pytest.approx(np.trace(S_b) / linalg.norm(S_t), rel=1e-10)
     starts = [J(S_b, S_t, orthonormal(8, 5, seed)) for seed in range(50)]
     assert objectives[2] > max(starts)
-
-
-def test_steep_directions_cost_no_digits():
-    """S_t has eigenvalues over ten decades."""
-    X, Y = made(300, 8)
-    X *= np.geomspace(1, 1e-5, 8)
-    S_b, S_t = scatters(X, Y)
-    kalda = MultiLabelKaLDA(3, tol=1e-10).fit(X, Y)
-    start = np.linalg.qr(linalg.eigh(S_b, S_t)[1][:, -3:])[0]
-    assert kalda.objective_ >= pymanopt_maximum(S_b, S_t, start) * (1 - 1e-7)
 
 
 def test_large_problems_are_solved_to_the_same_digits():
