@@ -542,6 +542,7 @@ class OperatorScatter(Scatter):
         Z, _ = solve(system, start, _ROUGH, _ROUGH_ITER)
         V, BV = extension(nothing, nothing, Z, system.double_product)
         AV = product(V)
+        errors, worst = np.full(k, np.inf), np.arange(k)
         for _ in range(max_rounds):
             values, P = np.linalg.eigh(V.T @ AV)
             values, P = values[::-1], P[:, ::-1]
@@ -550,11 +551,13 @@ class OperatorScatter(Scatter):
                 values, P = values[: 2 * k], np.eye(V.shape[1])
             P = P[:, :k]
             G, residual = V @ P, AV @ P - (BV @ P) * values[:k]
-            Z, _ = solve(system, residual, _ROUGH, _ROUGH_ITER)
+            # Only for the pairs that had not converged the last time.
+            Z, _ = solve(system, residual[:, worst], _ROUGH, _ROUGH_ITER)
             gap = np.maximum(values[:k] - (values[k] if len(values) > k else 0), 1e-3 * values[:k])
-            errors = np.sqrt(np.maximum(dots(residual, Z), 0)) / gap
-            worst = np.flatnonzero(errors > tol / np.sqrt(k))
-            Z, BZ = extension(V, BV, Z[:, worst], system.double_product)
+            errors[worst] = np.sqrt(np.maximum(dots(residual[:, worst], Z), 0)) / gap[worst]
+            still = errors[worst] > tol / np.sqrt(k)
+            Z, BZ = extension(V, BV, Z[:, still], system.double_product)
+            worst = worst[still]
             if np.linalg.norm(errors) <= tol or not Z.shape[1]:
                 break
             V, BV, AV = (np.hstack(pair) for pair in ((V, Z), (BV, BZ), (AV, product(Z))))
