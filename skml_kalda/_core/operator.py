@@ -542,7 +542,7 @@ class OperatorScatter(Scatter):
         Z, _ = solve(system, start, _ROUGH, _ROUGH_ITER)
         V, BV = extension(nothing, nothing, Z, system.double_product)
         AV = product(V)
-        errors, worst = np.full(k, np.inf), np.arange(k)
+        errors, worst = np.empty(0), np.empty(0, dtype=np.intp)
         for _ in range(max_rounds):
             values, P = np.linalg.eigh(V.T @ AV)
             values, P = values[::-1], P[:, ::-1]
@@ -551,6 +551,8 @@ class OperatorScatter(Scatter):
                 values, P = values[: 2 * k], np.eye(V.shape[1])
             P = P[:, :k]
             G, residual = V @ P, AV @ P - (BV @ P) * values[:k]
+            if len(errors) < P.shape[1]:
+                errors, worst = np.full(P.shape[1], np.inf), np.arange(P.shape[1])
             # Only for the pairs that had not converged the last time.
             Z, _ = solve(system, residual[:, worst], _ROUGH, _ROUGH_ITER)
             gap = np.maximum(values[:k] - (values[k] if len(values) > k else 0), 1e-3 * values[:k])
@@ -569,6 +571,8 @@ class OperatorScatter(Scatter):
                 ConvergenceWarning,
                 stacklevel=3,
             )
+        if G.shape[1] < k:
+            raise _too_few(k, G.shape[1])
         self.check_varying(G)
         return Eigenpairs(values[:k], G)
 
