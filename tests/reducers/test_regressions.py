@@ -10,7 +10,7 @@ from sklearn.linear_model import Ridge
 from sklearn.metrics.pairwise import rbf_kernel
 
 from skml_kalda import MDDM, MLLS
-from tests.classic import CCA, MLR, OPLS
+from tests.classic import CCA, LDA, MLR, OPLS
 from tests.conftest import made
 from tests.oracles import assert_same_span, centred, top
 
@@ -52,6 +52,12 @@ def test_cca_spans_what_scikit_learn_finds():
     correlations = [np.corrcoef(a[:, j], b[:, j])[0, 1] for j in range(3)]
     np.testing.assert_allclose(np.sqrt(cca.eigenvalues_), correlations, rtol=1e-6)
     assert_same_span(cca.components_.T, peer.x_rotations_, atol=1e-5)
+
+
+def test_cca_of_one_label_per_sample_is_lda():
+    X, Y = made(single=True)
+    cca, lda = CCA(ridge=0.0, label_ridge=0.0).fit(X, Y), LDA().fit(X, Y)
+    np.testing.assert_allclose(cca.components_, lda.components_, atol=1e-9)
 
 
 @SHAPES

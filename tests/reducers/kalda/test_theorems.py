@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 from scipy.spatial.distance import pdist
+from sklearn.linear_model import Ridge
 
-from skml_kalda import KernelKaLDA
+from skml_kalda import MLDA, KernelKaLDA, LandmarkFeatures
 from tests.classic import OPLS, MultiLabelKaLDA
 from tests.conftest import made
 from tests.forms import FORMS, fitted
@@ -126,3 +127,20 @@ def test_eigenvalues_above_one_leave_the_rank_as_it_is(form):
     assert tiled.alignment_ == pytest.approx(once.alignment_, rel=1e-8)
     with pytest.raises(ValueError, match="n_components=4"):
         fitted(kalda.set_params(n_components=4), X, np.tile(Y, 60), form)
+
+
+def test_the_closed_form_has_the_distances_of_the_scores_of_ridge_regression():
+    X, Y = made(unlabelled=0.2)
+    ridge = 0.25 * np.sum((X - X.mean(axis=0)) ** 2) / 8
+    scores = Ridge(ridge).fit(X, Y).predict(X)
+    kalda = MultiLabelKaLDA(4, constraint="none", shrinkage=0.2, weights="rows").fit(X, Y)
+    np.testing.assert_allclose(0.8 * pdist(kalda.transform(X)), pdist(scores), atol=1e-10)
+
+
+def test_kernel_kalda_is_mlda_on_the_features_of_the_kernel():
+    X, Y = made()
+    kalda = KernelKaLDA(gamma=0.1, shrinkage=0.2, weights="labels").fit(X, Y)
+    features = LandmarkFeatures(gamma=0.1).fit_transform(X)
+    mlda = MLDA(ridge=0.25, normalize="sqrt_eig").fit(features, Y)
+    ours, theirs = pdist(kalda.transform(X)), pdist(mlda.transform(features))
+    np.testing.assert_allclose(0.8 * ours, theirs, atol=1e-8)
