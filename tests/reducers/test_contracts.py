@@ -157,6 +157,14 @@ def test_what_is_broken_is_named(claim):
         check_reducer(Broken(claim))
 
 
+@every(DEFAULTS)
+def test_integers_are_projected_as_floats_are(name):
+    X, Y = made()
+    X = np.rint(3 * X).astype(int)
+    reducer = clone(DEFAULTS[name]).fit(X, Y)
+    np.testing.assert_array_equal(reducer.transform(X), reducer.transform(X.astype(float)))
+
+
 @every(LINEAR)
 @SHAPES
 def test_signs_order_and_shapes_are_fixed(name, shape):

@@ -60,6 +60,7 @@ def test_sparse_x_stays_sparse():
     dense = AlignmentScaler().fit(X, Y)
     np.testing.assert_allclose(scaled.toarray(), dense.transform(X), rtol=1e-10)
     np.testing.assert_allclose(dense.inverse_transform(scaled).toarray(), X, rtol=1e-10)
+    assert dense.inverse_transform(X.astype(object)).dtype == np.float64
 
 
 @pytest.mark.parametrize("scale", [1e-60, 1e-8, 1e8, 1e60])
