@@ -167,7 +167,7 @@ def test_other_calls_are_refused_with_the_number_found():
     frame = pd.DataFrame(X).add_prefix("x")
     for message, call in {
         "1 sample": lambda: LDA().fit(X[:1], Y[:1]),
-        "minimum of 2 is required by KaLDAClassifier": lambda: KaLDAClassifier().partial_fit(X[:1], Y[:1]),
+        "minimum of 2": lambda: KaLDAClassifier().partial_fit(X[:1], Y[:1]),
         "feature names": lambda: LDA().fit(frame, Y).transform(frame.add_prefix("x")),
         "X has 5 features, but LDA is expecting 8": lambda: LDA().fit(X, Y).transform(X[:, :5]),
         r"\b3\b.*\b8\b": lambda: AlignmentScaler().fit(X, Y).inverse_transform(X[:, :3]),
