@@ -55,41 +55,37 @@ def picked(part, *columns):
     return markdown([{name: row[name] for name in names} for row in rows])
 
 
+def folded(title, *tables):
+    """Write tables as a part of the page that opens on request."""
+    return f":::{{dropdown}} {title}\n" + "\n".join(tables) + ":::\n"
+
+
 def summary():
     """Write the tables of docs/scale.md."""
     memory = next(key for key in kept("rows")[0] if key.startswith("peak memory"))
-    against = ("time / TruncatedSVD", "time / PLSRegression", "time / pymanopt")
+    ratios = ("time / TruncatedSVD", "time / Ridge")
+    added = "peak added beyond the directions / CSR matrix"
+    scores = ("micro F1", "macro F1", "fit and neighbours / no reduction")
     return "\n".join(
         [
-            picked("rows", "exponent in n", memory, "time at the most rows / IncrementalPCA"),
-            picked("rows", "time / partial_fit of the same rows", "peak memory / file"),
-            picked("features", "exponent in p", "exponent of memory in p"),
-            picked("features", "peak added / CSR matrix", "one p x p array / CSR matrix", *against),
-            picked(
-                "wide",
-                "form",
-                "shrinkage",
-                "time / TruncatedSVD",
-                "time / Ridge",
-                "peak added beyond the directions / CSR matrix",
+            folded(
+                "More samples than memory",
+                picked("rows", "exponent in n", memory, "time at the most rows / IncrementalPCA"),
+                picked("rows", "time / partial_fit of the same rows", "peak memory / file"),
             ),
-            picked("labels", "exponent in K", "exponent of memory in K"),
-            picked("many-labels", "time / TruncatedSVD", "peak added, GiB"),
-            picked("kernels", "time / kernel blocks and Gram matrix"),
-            picked(
-                "forms",
-                "p^3 / (nnz K)",
-                "time, operator / primal",
-                "peak memory, operator / primal",
+            folded("Wide sparse text", picked("wide", "shrinkage", *ratios, added)),
+            folded(
+                "Many features or labels",
+                picked("features", "exponent in p", "exponent of memory in p"),
+                picked("labels", "exponent in K", "exponent of memory in K"),
+                picked("many-labels", "time / TruncatedSVD", "peak added, GiB"),
             ),
-            picked(
-                "sets",
-                "micro F1",
-                "macro F1",
-                "fit and neighbours / no reduction",
-                "peak added by fit / CSR matrix",
+            folded(
+                "Kernels and neighbours of many samples",
+                picked("kernels", "time / kernel blocks and Gram matrix"),
+                nearest(),
             ),
-            nearest(),
+            folded("Datasets, from the reducer to the neighbours", picked("sets", *scores)),
         ]
     )
 
