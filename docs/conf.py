@@ -11,6 +11,8 @@ from pathlib import Path
 import skml_kalda
 
 sys.path.insert(0, str(Path(__file__).parent / "_ext"))
+from names import write_inventory
+
 # Examples and the bench draw into files.
 os.environ.setdefault("MPLBACKEND", "agg")
 
@@ -23,6 +25,7 @@ extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
+    "sphinx.ext.intersphinx",
     "numpydoc",
     "sphinx_copybutton",
     "sphinx_design",
@@ -50,6 +53,9 @@ myst_heading_anchors = 3
 myst_update_mathjax = False
 html_math_renderer = "mathml"
 
+inventory = write_inventory(Path(__file__).parents[1] / "build" / "scikit-learn.inv")
+intersphinx_mapping = {"sklearn": ("https://scikit-learn.org/stable/", inventory)}
+
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
@@ -70,18 +76,20 @@ sphinx_gallery_conf = {
 }
 
 html_theme = "pydata_sphinx_theme"
-html_title = "skml_kalda"
+html_title = f"skml_kalda {version}"
+html_logo = html_favicon = "_static/logo.svg"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_copy_source = False
 html_show_sourcelink = False
 templates_path = ["_templates"]
 # Pages without pages below them need no list of these.
-html_sidebars = {"index": [], "start": [], "choose": []}
+html_sidebars = {"index": [], "start": [], "choose": [], "compared": [], "faq": []}
 html_theme_options = {
     "github_url": "https://github.com/skml-kalda/skml-kalda",
+    "logo": {"text": html_title},
     "navigation_with_keys": False,
-    "header_links_before_dropdown": 7,
+    "header_links_before_dropdown": 6,
     "navbar_persistent": ["search-button"],
     "show_toc_level": 2,
     "show_prev_next": True,
