@@ -9,9 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.model_selection import KFold, ShuffleSplit
-from sklearn.model_selection._split import _validate_shuffle_split
+from sklearn.model_selection._split import (
+    GroupsConsumerMixin,
+    _UnsupportedGroupCVMixin,
+    _validate_shuffle_split,
+)
 from sklearn.utils import _safe_indexing, check_random_state, indexable
-from sklearn.utils.validation import check_consistent_length
+from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from skml_kalda._core.arrays import Array
 from skml_kalda._core.labels import indicator
@@ -24,7 +28,7 @@ Indices: TypeAlias = NDArray[np.intp]
 _LABELS_ALIKE = 5
 
 
-class _SplitByLabels:
+class _SplitByLabels(GroupsConsumerMixin):
     """Turn y into an indicator matrix before scikit-learn's splitter gets it."""
 
     def split(self, X: Any, y: Any, groups: Any = None) -> Iterator[tuple[Indices, Indices]]:
@@ -37,8 +41,9 @@ class _SplitByLabels:
         y : {array-like, sparse} of shape (n, K) or (n,)
             Indicator matrix to stratify by, dense or sparse; or one class label per sample. NaN
             in a matrix is an unknown label, which is ignored.
-        groups : object
-            Ignored, with a warning.
+        groups : array-like of shape (n,), default=None
+            Group of each sample, such as the patient or the author. The samples of a group are
+            never divided.
 
         Yields
         ------
@@ -51,8 +56,9 @@ class _SplitByLabels:
                 "or class labels of shape (n,)."
             )
         Y = indicator(y, allow_unknown=True).matrix
-        check_consistent_length(X, Y)
-        return super().split(X, Y, groups)  # type: ignore[misc]
+        check_consistent_length(X, Y, groups)
+        # The splitters that ours derive from take no groups.
+        return super(_UnsupportedGroupCVMixin, self).split(X, Y, groups)
 
 
 class MultiLabelStratifiedKFold(_SplitByLabels, KFold):
@@ -74,6 +80,7 @@ class MultiLabelStratifiedKFold(_SplitByLabels, KFold):
     MultiLabelStratifiedShuffleSplit : Independent splits with parts of any size.
     multilabel_train_test_split : Split arrays once.
     sklearn.model_selection.StratifiedKFold : The same for one class per sample.
+    sklearn.model_selection.StratifiedGroupKFold : The same for one class per sample, and groups.
 
     Notes
     -----
@@ -85,6 +92,9 @@ class MultiLabelStratifiedKFold(_SplitByLabels, KFold):
     The sizes of folds always differ by at most one. So the most frequent class, which is placed
     last, may be balanced less exactly than the others. A label with fewer samples than folds is
     missing in some of them.
+
+    With `groups`, whole groups are dealt, those with the largest shares of the labels first, and
+    each goes to the fold that lacks its labels most. Folds then differ in size as groups require.
 
     With one class per sample (1-D `y`) this is ordinary stratification: the samples of a class in
     any two folds differ by one at most.
@@ -111,7 +121,10 @@ class MultiLabelStratifiedKFold(_SplitByLabels, KFold):
         sizes = np.diff(np.arange(self.n_splits + 1) * y.shape[0] // self.n_splits)
         shares = np.full(self.n_splits, 1 / self.n_splits)
         rng = check_random_state(self.random_state) if self.shuffle else None
-        parts = _stratified_parts(y, shares, sizes, rng)
+        if groups is None:
+            parts = _stratified_parts(y, shares, sizes, rng)
+        else:
+            parts = _grouped_parts(y, groups, shares, rng, largest_first=True)
         return (parts == fold for fold in range(self.n_splits))
 
 
@@ -139,7 +152,8 @@ class MultiLabelStratifiedShuffleSplit(_SplitByLabels, ShuffleSplit):
     Notes
     -----
     The method is that of :class:`MultiLabelStratifiedKFold`, with parts of exactly the sizes
-    requested. A label with a single sample is put in the larger part.
+    requested. A label with a single sample is put in the larger part. With `groups`, whole groups
+    are dealt in random order, so the sizes are met as far as groups allow.
 
     Examples
     --------
@@ -164,7 +178,10 @@ class MultiLabelStratifiedShuffleSplit(_SplitByLabels, ShuffleSplit):
         n = y.shape[0]
         sizes = np.array([n_train, n_test, n - n_train - n_test])
         for _ in range(self.n_splits):
-            parts = _stratified_parts(y, sizes / n, sizes, rng)
+            if groups is None:
+                parts = _stratified_parts(y, sizes / n, sizes, rng)
+            else:
+                parts = _grouped_parts(y, groups, sizes / n, rng)
             yield np.flatnonzero(parts == 0), np.flatnonzero(parts == 1)
 
 
@@ -273,6 +290,46 @@ def _stratified_parts(
     parts = np.empty(n, dtype=np.intp)
     parts[order] = _placed(Y[order], shares, np.array(sizes), rng)
     return parts
+
+
+def _grouped_parts(
+    Y: sparse.csr_array,
+    groups: Any,
+    shares: Array,
+    rng: np.random.RandomState | None,
+    *,
+    largest_first: bool = False,
+) -> NDArray[np.intp]:
+    """Distribute whole groups over parts; parameters and result are those of `_stratified_parts`.
+
+    A group goes to the part where it lowers Σ (given − wanted)² most, over the shares that the
+    parts have of the samples of each label, of those without labels, and of all samples.
+    """
+    _, group, size = np.unique(column_or_1d(groups), return_inverse=True, return_counts=True)
+    open_ = np.flatnonzero(shares)
+    if len(size) < len(open_):
+        raise ValueError(
+            f"groups has {len(size)} different groups, which cannot fill {len(open_)} parts: "
+            "lower n_splits or pass smaller groups."
+        )
+    members = sparse.csr_array((np.ones(len(group)), (group, np.arange(len(group)))))
+    unlabelled = members @ (np.diff(Y.indptr) == 0)
+    counts = np.column_stack([(members @ Y).toarray(), unlabelled, size])
+    fractions = counts / np.maximum(counts.sum(axis=0), 1)
+    order = np.arange(len(size)) if rng is None else rng.permutation(len(size))
+    if largest_first:
+        order = order[np.argsort(-np.linalg.norm(fractions[order], axis=1), kind="stable")]
+    lack = np.repeat(shares[:, None], fractions.shape[1], axis=1)
+    parts = np.empty(len(size), dtype=np.intp)
+    is_empty = np.ones(len(shares), dtype=bool)
+    for left, each in zip(range(len(size), 0, -1), order, strict=True):
+        empty = open_[is_empty[open_]]
+        among = empty if left == len(empty) else open_
+        # (lack - f)² - lack² = f² - 2 f lack, and f² is the same for every part.
+        parts[each] = among[np.argmax(lack[among] @ fractions[each])]
+        lack[parts[each]] -= fractions[each]
+        is_empty[parts[each]] = False
+    return parts[group]
 
 
 def _alike_together(Y: sparse.csr_array) -> NDArray[np.intp]:

@@ -6,10 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
-from sklearn.model_selection import (
-    KFold,
-    ShuffleSplit,
-)
+from sklearn.model_selection import GroupKFold, KFold, ShuffleSplit, StratifiedGroupKFold
 
 from skml_kalda.model_selection import (
     MultiLabelStratifiedKFold,
@@ -40,8 +37,8 @@ def rows_of(splitter, y):
     return [test.tolist() for _, test in splitter.split(np.zeros(len(y)), y)]
 
 
-def deviation(splitter, Y):
-    found = [Y[test].mean(axis=0) for _, test in splitter.split(Y, Y)]
+def deviation(splitter, Y, groups=None):
+    found = [Y[test].mean(axis=0) for _, test in splitter.split(Y, Y, groups)]
     return np.abs(np.array(found) - Y.mean(axis=0)).mean()
 
 
@@ -223,3 +220,47 @@ def test_unknown_labels_count_for_nothing(splitter, labels):
         splitter.split(y, y), splitter.split(y, np.nan_to_num(y)), strict=True
     ):
         np.testing.assert_array_equal(found[1], expected[1])
+
+
+def grouped(seed):
+    """One class per sample that depends on the group; a few groups are large."""
+    rng = np.random.default_rng(seed)
+    groups = (rng.random(600) ** 2 * 60).astype(int)
+    return (rng.random(600) * 4 + groups % 4 * 0.7).astype(int) % 4, groups
+
+
+def test_groups_are_never_divided(splitter):
+    y, groups = grouped(0)
+    names = np.array([f"author {group}" for group in groups])
+    splits = list(splitter.split(y, np.eye(4)[y], names))
+    assert all(not {*groups[train]} & {*groups[test]} for train, test in splits)
+    assert all(80 < len(test) < 220 for _, test in splits)
+    if isinstance(splitter, KFold):
+        assert sorted(np.concatenate([test for _, test in splits])) == list(range(600))
+
+
+def test_labels_of_groups_are_balanced_as_by_scikit_learn_for_classes():
+    def spread(splitter, seed):
+        y, groups = grouped(seed)
+        counts = [np.bincount(y[test], minlength=4) for _, test in splitter.split(y, y, groups)]
+        return np.std(counts / np.bincount(y), axis=0).mean()
+
+    ours, theirs, blind = (
+        np.mean([spread(splitter, seed) for seed in range(10)])
+        for splitter in (MultiLabelStratifiedKFold(5), StratifiedGroupKFold(5), GroupKFold(5))
+    )
+    assert ours <= theirs < blind / 2
+
+
+def test_groups_of_one_sample_are_balanced_like_samples():
+    Y = drawn().toarray()
+    groups = np.random.default_rng(0).permutation(300)
+    assert deviation(MultiLabelStratifiedKFold(5), Y, groups) < deviation(KFold(5), Y) / 4
+
+
+def test_too_few_groups_are_refused_and_two_are_split():
+    y = np.array([0, 1, 0, 1])
+    with pytest.raises(ValueError, match="groups has 1 different groups"):
+        list(MultiLabelStratifiedKFold(2).split(y, y, np.zeros(4)))
+    (train, test) = next(MultiLabelStratifiedShuffleSplit(1).split(y, y, [0, 0, 1, 1]))
+    assert len(train) == len(test) == 2
