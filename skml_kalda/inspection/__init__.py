@@ -1,4 +1,4 @@
-"""Pictures and tables that show what a fitted reducer has found.
+"""Pictures and tables that show what a fitted reducer has found, and how labels are distributed.
 
 The pictures need matplotlib and the tables pandas: both come with the extra "inspection".
 """
@@ -8,12 +8,13 @@ from skml_kalda.inspection.displays import (
     LoadingsDisplay,
     ProjectionDisplay,
 )
-from skml_kalda.inspection.tables import label_profile, loadings
+from skml_kalda.inspection.tables import label_imbalance, label_profile, loadings
 
 __all__ = [
     "LabelProfileDisplay",
     "LoadingsDisplay",
     "ProjectionDisplay",
+    "label_imbalance",
     "label_profile",
     "loadings",
 ]

@@ -1,4 +1,4 @@
-"""What the directions of a reducer mean, in features and in labels."""
+"""What the directions of a reducer mean, in features and in labels; how imbalanced labels are."""
 
 from __future__ import annotations
 
@@ -123,6 +123,69 @@ def label_profile(reducer: Any, X: Any, y: Any, *, label_names: Any = None) -> A
     with np.errstate(invalid="ignore"):  # 0/0: a label without samples
         means = labels.matrix.T @ scale(projected) / counts
     return pd.DataFrame(means, index=names, columns=directions)
+
+
+def label_imbalance(y: Any, *, label_names: Any = None) -> Any:
+    """Return how frequent each label is, and its imbalance ratio.
+
+    Parameters
+    ----------
+    y : array-like or sparse of shape (n_samples,) or (n_samples, n_labels)
+        Class labels, or a {0, 1} indicator matrix in any form. NaN is an unknown label.
+    label_names : sequence of str, default=None
+        Names of the labels. None means the column names of a data frame, or the class labels,
+        or the column numbers.
+
+    Returns
+    -------
+    DataFrame of shape (n_labels, 3)
+        "samples" is the number of samples that have the label, "share" that number divided by the
+        number of samples in which the label is known, and "IRLbl" the number of samples of the
+        most frequent label divided by that of this one [1]_, infinite for a label without samples.
+
+    See Also
+    --------
+    label_profile : What a reducer makes of the labels.
+
+    Notes
+    -----
+    The mean of the column "IRLbl" is the measure MeanIR of the whole dataset.
+
+    References
+    ----------
+    .. [1] F. Charte, A. J. Rivera, M. J. del Jesus and F. Herrera, "Addressing imbalance in
+       multilabel classification: Measures and random resampling algorithms", Neurocomputing 163,
+       2015.
+
+    Examples
+    --------
+    >>> from skml_kalda.datasets import load_dataset
+    >>> from skml_kalda.inspection import label_imbalance
+    >>> X, y = load_dataset("emotions", return_X_y=True, as_frame=True)
+    >>> table = label_imbalance(y)
+    >>> table.round(2)
+                     samples  share  IRLbl
+    amazed-suprised      173   0.29   1.53
+    happy-pleased        166   0.28   1.59
+    relaxing-calm        264   0.45   1.00
+    quiet-still          148   0.25   1.78
+    sad-lonely           168   0.28   1.57
+    angry-aggresive      189   0.32   1.40
+    >>> print(f"MeanIR {table['IRLbl'].mean():.2f}")
+    MeanIR 1.48
+    """
+    pd = required("pandas", by="label_imbalance", extra="inspection")
+    labels = indicator(y, allow_unknown=True)
+    counts = np.asarray(labels.matrix.sum(axis=0))
+    n = labels.matrix.shape[0]
+    known = n - (0 if labels.unknown is None else np.asarray(labels.unknown.sum(axis=0)))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        columns = {
+            "samples": counts.astype(int),
+            "share": counts / known,
+            "IRLbl": counts.max(initial=0) / counts,
+        }
+    return pd.DataFrame(columns, index=names_of_labels(y, labels.classes, label_names))
 
 
 def project(reducer: Any, X: Any) -> tuple[Array, list[str]]:

@@ -73,9 +73,12 @@ def test_the_command_compares_methods_on_a_table(here, capsys):
     methods = ["none", "kaLDA", "KernelKaLDA", "KaLDAClassifier", "LogisticRegression"]
     assert bench(*OPTIONS, "--methods", *methods) == 0
     shown = capsys.readouterr().out
+    counts = pd.read_csv("mine.csv").filter(like="label_").sum()
+    imbalance = (counts.max() / counts).mean()
     for text in (
         "Which method is best on mine.csv? 10 cells",
         "mine.csv: 60 samples, 7 features, 4 labels",
+        f"MeanIR {imbalance:.1f})",
         "column 'size' holds words: one-hot encoded in 1 column",
         "1 of 420 values are missing",
         "[10/10]",

@@ -10,7 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from skml_kalda import MLkNN, MultiLabelKaLDA
-from skml_kalda.inspection import label_profile, loadings
+from skml_kalda.inspection import label_imbalance, label_profile, loadings
 from tests.conftest import made
 from tests.inspection.conftest import FEATURES, LABELS
 
@@ -96,3 +96,12 @@ def test_unknown_labels_are_no_part_of_a_profile():
     Z = StandardScaler().fit_transform(kalda.transform(X))
     expected = [Z[(y[name] == True).fillna(False)].mean(axis=0) for name in y]  # noqa: E712
     assert_allclose(label_profile(kalda, X, y), expected)
+
+
+def test_imbalance_is_the_ratio_to_the_most_frequent_label():
+    y = pd.DataFrame({"sea": [1, 1, 1, 0], "sky": [1, np.nan, 0, 0], "cat": [0, 0, 0, 0]})
+    table = label_imbalance(y)
+    assert_array_equal(table["samples"], [3, 1, 0])
+    assert_allclose(table["share"], [3 / 4, 1 / 3, 0])
+    assert_allclose(table["IRLbl"], [1, 3, np.inf])
+    assert list(label_imbalance(list("aab")).index) == ["a", "b"]

@@ -18,6 +18,7 @@ from skml_kalda.bench.plan import Plan
 from skml_kalda.datasets import get_data_home, load_dataset, load_table
 from skml_kalda.datasets.files import check_is_file, sha256_of
 from skml_kalda.datasets.manifest import find_file, read_manifest
+from skml_kalda.inspection import label_imbalance
 
 
 @dataclass(frozen=True)
@@ -114,6 +115,7 @@ def _describe(source: Source) -> dict[str, Any]:
         for name, share in zip(names, y.mean(axis=0) if several else [], strict=several)
         if share in (0, 1)
     ]
+    ratios = label_imbalance(y)["IRLbl"]
     # ARFF files have warnings only for what is left out; other warnings repeat a note.
     warned = {str(each.message) for each in caught}
     new = sorted(each for each in warned if not each.endswith(tuple(bunch.notes)))
@@ -123,6 +125,7 @@ def _describe(source: Source) -> dict[str, Any]:
         "labels": len(names),
         "kind": "labels" if several else "classes",
         "cardinality": round(float(y.sum(axis=1).mean()), 4) if several else 1.0,
+        "imbalance": round(float(ratios[np.isfinite(ratios)].mean()), 4),
         "notes": [*bunch.notes, *new, *constant],
     }
 
@@ -131,6 +134,7 @@ def lines_about(data: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     """Yield a line for each file of the user, and one for each note about it."""
     for name, found in data.items():
         size = f"{found['rows']} samples, {found['features']} features, "
-        several = f" ({found['cardinality']:.2f} per sample)" if found["kind"] == "labels" else ""
-        yield f"{name}: {size}{found['labels']} {found['kind']}{several}"
+        several = f"{found['cardinality']:.2f} per sample, " if found["kind"] == "labels" else ""
+        imbalance = f"MeanIR {found['imbalance']:.1f}"
+        yield f"{name}: {size}{found['labels']} {found['kind']} ({several}{imbalance})"
         yield from (f"  {note}" for note in found["notes"])
