@@ -50,6 +50,7 @@ class AlignmentScaler(OneToOneFeatureMixin, SupervisedTransformer):
     See Also
     --------
     KaLDAClassifier : Chooses the power automatically.
+    sklearn.feature_selection.SelectFromModel : Selects features by `relevance_`.
     sklearn.preprocessing.StandardScaler : Brings features to unit variance without labels.
 
     Notes
@@ -85,6 +86,15 @@ class AlignmentScaler(OneToOneFeatureMixin, SupervisedTransformer):
     >>> X = np.column_stack([Y[:, 0] + rng.normal(size=200), rng.normal(size=200)])
     >>> AlignmentScaler().fit(X, Y).scale_.round(1)
     array([1.3, 0.1])
+
+    To keep the most relevant features as they are:
+
+    >>> from sklearn.feature_selection import SelectFromModel
+    >>> selector = SelectFromModel(
+    ...     AlignmentScaler(), importance_getter="relevance_", max_features=1, threshold=-np.inf
+    ... )
+    >>> selector.fit(X, Y).get_support()
+    array([ True, False])
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
