@@ -4,6 +4,7 @@ A new reducer needs one line, with the module that it is in.
 """
 
 from skml_kalda import framework as framework
+from skml_kalda.classifiers._predictions import top_labels as top_labels
 from skml_kalda.classifiers.kalda import KaLDAClassifier as KaLDAClassifier
 from skml_kalda.classifiers.neighbors import BinaryRelevanceKNN as BinaryRelevanceKNN
 from skml_kalda.classifiers.neighbors import MLkNN as MLkNN

@@ -21,7 +21,7 @@ from skmultilearn.ensemble import RakelD
 from skmultilearn.problem_transform import ClassifierChain, LabelPowerset
 
 import skml_kalda.onnx
-from skml_kalda import BinaryRelevanceKNN, KaLDAClassifier, MLkNN, MultiLabelKaLDA
+from skml_kalda import KaLDAClassifier, MLkNN, MultiLabelKaLDA, top_labels
 from skml_kalda.datasets import load_dataset
 from skml_kalda.inspection import ProjectionDisplay
 from skml_kalda.model_selection import MultiLabelStratifiedKFold, multilabel_train_test_split
@@ -30,10 +30,8 @@ from skml_kalda.model_selection import MultiLabelStratifiedKFold, multilabel_tra
 def tag_texts(texts, tags, new_texts):
     binarizer = MultiLabelBinarizer()
     y = pd.DataFrame(binarizer.fit_transform(tags), columns=binarizer.classes_)
-    projection = make_pipeline(TfidfVectorizer(), MultiLabelKaLDA(constraint="none"))
-    classifier = BinaryRelevanceKNN(k=5, weights="distance")
-    classifier.fit(projection.fit_transform(texts, y), y)
-    return classifier.top_labels(projection.transform(new_texts), n=2)
+    model = make_pipeline(TfidfVectorizer(), KaLDAClassifier(random_state=0))
+    return top_labels(model.fit(texts, y), new_texts, n=2)
 
 
 def predict_table(X, y, X_new):

@@ -10,10 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.utils import check_scalar
+from sklearn.pipeline import Pipeline
+from sklearn.utils import _safe_indexing, check_scalar
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
+from skml_kalda._core.arrays import batches
 from skml_kalda._core.labels import Indicator, sparse_form
 from skml_kalda._core.messages import required
+from skml_kalda._core.thresholds import label_scores
 
 
 class LabelPredictor(ABC):
@@ -92,34 +96,6 @@ class LabelPredictor(ABC):
         """
         return self._assembled(self._probabilities(X), X, bool(self.sparse_output))
 
-    def top_labels(self, X: Any, n: int = 5) -> tuple[NDArray[Any], NDArray[np.float64]]:
-        """Return the most probable labels of each sample, for example the tags of a text.
-
-        Samples are read in batches, so no array of all samples and labels is made.
-
-        Parameters
-        ----------
-        X : {array-like, sparse} of shape (m, p)
-            The samples.
-        n : int, default=5
-            How many labels, at most as many as there are.
-
-        Returns
-        -------
-        labels : ndarray of shape (m, n)
-            Columns of `y`, by name if it was a data frame, else by number; or positions in
-            `classes_` for a 1-D `y`. The most probable label comes first; of equally probable
-            labels, the one that comes first in `y`.
-        scores : ndarray of shape (m, n)
-            Their probabilities, as in `predict_proba`.
-        """
-        probabilities = self._probabilities(X)
-        K = len(self.classes_)
-        check_scalar(n, "n", Integral, min_val=1, max_val=K)
-        labels, scores = zip(*(_top(part, n) for part in probabilities), strict=True)
-        found = np.concatenate(labels)
-        return self.label_names_[found] if self._is_indicator else found, np.concatenate(scores)
-
     def _probabilities(self, X: Any) -> Iterator[Any]:
         return map(self._probability, self._scores(X))
 
@@ -136,6 +112,88 @@ class LabelPredictor(ABC):
         if self._frame_library == "polars":
             return frames.DataFrame(labels, schema=[str(name) for name in self.label_names_])
         return frames.DataFrame(labels, columns=self.label_names_, index=getattr(X, "index", None))
+
+
+def top_labels(
+    classifier: Any, X: Any, n: int = 5, *, names: Any = None
+) -> tuple[NDArray[Any], NDArray[np.float64]]:
+    """Return the most probable labels of each sample, for example the tags of a text.
+
+    Samples are scored in batches, so no array of all samples and labels is made.
+
+    Parameters
+    ----------
+    classifier : fitted classifier, Pipeline or search
+        Anything with ``predict_proba`` or ``decision_function``, of this package, scikit-learn or
+        scikit-multilearn.
+    X : array-like or sparse of shape (n_samples, n_features), or a list of texts
+        The samples, in any form that the classifier accepts.
+    n : int, default=5
+        How many labels, at most as many as there are.
+    names : sequence of length n_labels, default=None
+        Names of the labels. None means those that the classifier has learned: classes, columns of
+        a data frame, or else numbers of columns.
+
+    Returns
+    -------
+    labels : ndarray of shape (n_samples, n)
+        Names of labels. The most probable label comes first; of equally probable labels, the one
+        that comes first in `y`.
+    scores : ndarray of shape (n_samples, n)
+        Their probabilities, or decisions.
+
+    See Also
+    --------
+    skml_kalda.metrics.precision_at_k : How many of the top labels are true.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.multiclass import OneVsRestClassifier
+    >>> from skml_kalda import top_labels
+    >>> from skml_kalda.datasets import load_dataset
+    >>> X, y = load_dataset("emotions", return_X_y=True, as_frame=True)
+    >>> model = OneVsRestClassifier(LogisticRegression(max_iter=5000)).fit(X, y)
+    >>> labels, probabilities = top_labels(model, X[:1], n=2, names=y.columns)
+    >>> labels
+    array([['relaxing-calm', 'sad-lonely']], dtype=object)
+    """
+    check_is_fitted(classifier)
+    known = _learned_names(classifier) if names is None else np.asarray(names)
+    check_scalar(n, "n", Integral, min_val=1, max_val=len(known))
+    if isinstance(classifier, Pipeline) and isinstance(classifier[-1], LabelPredictor):
+        X, classifier = classifier[:-1].transform(X), classifier[-1]
+    if isinstance(classifier, LabelPredictor):
+        if len(known) != len(classifier.label_names_):
+            raise ValueError(
+                f"names has {len(known)} names, but the classifier has "
+                f"{len(classifier.label_names_)} labels: pass one name for each."
+            )
+        parts = classifier._probabilities(X)
+    else:
+        rows = batches(_num_samples(X), 4 * len(known))
+        parts = (label_scores(classifier, _safe_indexing(X, each), len(known)) for each in rows)
+    labels, scores = zip(*(_top(part, n) for part in parts), strict=True)
+    return known[np.concatenate(labels)], np.concatenate(scores)
+
+
+def _learned_names(classifier: Any) -> NDArray[Any]:
+    """Return the names of the labels that a classifier was fitted with, or their numbers."""
+    if isinstance(classifier, Pipeline):
+        return _learned_names(classifier[-1])
+    for inner in ("best_estimator_", "estimator_"):  # of a search, of tuned thresholds
+        if hasattr(classifier, inner):
+            return _learned_names(getattr(classifier, inner))
+    if hasattr(classifier, "label_names_"):
+        return classifier.label_names_
+    if not hasattr(classifier, "classes_"):
+        raise ValueError(
+            f"{type(classifier).__name__} does not tell its labels: pass their names, one for each "
+            "column of y, for example names=range(n_labels)."
+        )
+    classes = classifier.classes_
+    is_list = isinstance(classes, list) or np.ndim(classes) > 1
+    return np.arange(len(classes)) if is_list else np.asarray(classes)
 
 
 def dense(part: Any) -> NDArray[Any]:

@@ -483,7 +483,8 @@ class BinaryRelevanceKNN(NeighborClassifier):
     The votes of near neighbours can count more, and `top_labels` ranks the labels:
 
     >>> weighted = BinaryRelevanceKNN(k=3, weights="distance").fit(X, y)
-    >>> labels, scores = weighted.top_labels([[0.05], [2.15]], n=1)
+    >>> from skml_kalda import top_labels
+    >>> labels, scores = top_labels(weighted, [[0.05], [2.15]], n=1)
     >>> labels.ravel(), scores.ravel()
     (array([0, 1]), array([1., 1.]))
     """

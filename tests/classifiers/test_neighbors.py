@@ -12,16 +12,22 @@ import sklearn
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from scipy.spatial.distance import cdist
-from sklearn.base import clone
-from sklearn.metrics import (
-    hamming_loss,
-)
+from sklearn.base import BaseEstimator, clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import hamming_loss
+from sklearn.model_selection import GridSearchCV
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.multioutput import MultiOutputClassifier
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from skmultilearn.adapt import MLkNN as FrameworkMLkNN
-from skmultilearn.problem_transform import BinaryRelevance
+from skmultilearn.problem_transform import BinaryRelevance, LabelPowerset
 
-from skml_kalda import BinaryRelevanceKNN, KaLDAClassifier, MLkNN
+from skml_kalda import BinaryRelevanceKNN, KaLDAClassifier, MLkNN, top_labels
+from skml_kalda._core.thresholds import label_scores
 from skml_kalda.datasets import load_dataset
+from skml_kalda.model_selection import TunedThresholdsCV
 from tests.classifiers.conftest import SortedSearch, bundled, dense, grid_data, smooth_data
 
 
@@ -362,10 +368,12 @@ def test_frames_on_request(classifier, partly_known):
 def test_top_labels_have_the_names_of_columns(model, partly_known):
     X, y, _, X_test = partly_known
     y = np.nan_to_num(y)
-    numbers, scores = model.fit(X, y).top_labels(X_test, 2)
-    names, same_scores = model.fit(X, pd.DataFrame(y, columns=NAMES)).top_labels(X_test, 2)
+    numbers, scores = top_labels(model.fit(X, y), X_test, 2)
+    names, same_scores = top_labels(model.fit(X, pd.DataFrame(y, columns=NAMES)), X_test, 2)
     assert_array_equal(names, NAMES[numbers])
     assert_array_equal(scores, same_scores)
+    with pytest.raises(ValueError, match="names has 2 names, but the classifier has 3 labels"):
+        top_labels(model, X_test, 2, names=["a", "b"])
 
 
 WITH_TOP_LABELS = [
@@ -394,10 +402,54 @@ def test_is_the_top_of_sorted_probabilities(classifier, n, working_memory):
     y[:, [2, 3, 8]] = 0
     classifier.fit(X, y)
     with sklearn.config_context(working_memory=working_memory):
-        labels, scores = classifier.top_labels(X_test, n=n)
+        labels, scores = top_labels(classifier, X_test, n=n)
     expected, highest = sorted_labels(classifier.predict_proba(X_test), n)
     assert_array_equal(labels, expected)
     assert_array_equal(scores, highest)
+
+
+OTHERS = [
+    OneVsRestClassifier(LogisticRegression()),
+    MultiOutputClassifier(LogisticRegression()),
+    BinaryRelevance(LogisticRegression()),
+    LabelPowerset(LogisticRegression()),
+    GridSearchCV(
+        make_pipeline(StandardScaler(), BinaryRelevanceKNN()), {"binaryrelevanceknn__k": [4]}
+    ),
+    TunedThresholdsCV(make_pipeline(StandardScaler(), OneVsRestClassifier(LogisticRegression()))),
+]
+
+
+@pytest.mark.parametrize("classifier", OTHERS, ids=lambda each: type(each).__name__)
+def test_top_labels_of_any_classifier(classifier):
+    X, y, X_test = smooth_data(n_labels=4)
+    model = clone(classifier).fit(X, y)
+    probabilities = dense(label_scores(model, X_test, 4))
+    expected, highest = sorted_labels(probabilities, 2)
+    with sklearn.config_context(working_memory=1e-3):
+        labels, scores = top_labels(model, X_test, 2, names=list("abcd"))
+    assert_array_equal(labels, np.array(list("abcd"))[expected])
+    assert_array_equal(scores, highest)
+    if not isinstance(classifier, LabelPowerset):  # its classes are sets of labels
+        assert_array_equal(top_labels(model, X_test, 2)[0], expected)
+
+
+def test_names_are_asked_for_where_the_classifier_has_none():
+    class Nameless(BaseEstimator):
+        fitted_ = True
+
+        def fit(self, X, y):
+            return self
+
+    with pytest.raises(ValueError, match="Nameless does not tell its labels: pass their names"):
+        top_labels(Nameless(), np.zeros((2, 2)), 2)
+
+
+def test_top_labels_of_classes_are_classes(partly_known):
+    X, y, _, X_test = partly_known
+    named = np.array(["no", "yes"])[np.nan_to_num(y)[:, 0].astype(int)]
+    model = make_pipeline(StandardScaler(), KaLDAClassifier("linear", random_state=0)).fit(X, named)
+    assert_array_equal(top_labels(model, X_test, 1)[0][:, 0], model.predict(X_test))
 
 
 @pytest.mark.parametrize("classifier", [MLkNN(k=3), BinaryRelevanceKNN(k=3)], ids=repr)
