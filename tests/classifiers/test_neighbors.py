@@ -436,13 +436,12 @@ def test_top_labels_of_any_classifier(classifier):
 
 def test_names_are_asked_for_where_the_classifier_has_none():
     class Nameless(BaseEstimator):
-        fitted_ = True
-
         def fit(self, X, y):
+            self.fitted_ = True
             return self
 
     with pytest.raises(ValueError, match="Nameless does not tell its labels: pass their names"):
-        top_labels(Nameless(), np.zeros((2, 2)), 2)
+        top_labels(Nameless().fit(None, None), np.zeros((2, 2)), 2)
 
 
 def test_top_labels_of_classes_are_classes(partly_known):
