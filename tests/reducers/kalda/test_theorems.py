@@ -16,6 +16,7 @@ PARAMS = [
     {"constraint": "none"},
     {"n_components": 2, "shrinkage": 0.3},
     {"constraint": "none", "shrinkage": "auto"},
+    {"constraint": "none", "shrinkage": 1.0, "n_components": 2},
 ]
 WEIGHTS = pytest.mark.parametrize("weights", ["labels", "rows"])
 
