@@ -25,6 +25,7 @@ from skml_kalda._core.leave_one_out import (
     label_sigmoids,
     softmax_slope,
 )
+from skml_kalda._core.messages import warn_on_weights
 from skml_kalda._core.streams import RandomSample, added, check_same_columns, same_names
 from skml_kalda._core.thresholds import best_thresholds
 from skml_kalda.classifiers._choice import (
@@ -310,6 +311,7 @@ class KaLDAClassifier(LabelPredictor, ClassifierMixin, BaseEstimator):
         check_distances(X, getattr(self, "feature_names_in_", None))
         check_consistent_length(X, Y.matrix)
         weight = checked_weights(sample_weight, X)
+        warn_on_weights(type(self).__name__, weight)
         if reset:
             self._keep_form(y, Y)
             self._set_classes(_classes(Y, weight, classes))

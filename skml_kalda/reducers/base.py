@@ -53,7 +53,7 @@ from skml_kalda._core.labels import (
     omega_weighted,
     row_weighted,
 )
-from skml_kalda._core.messages import warn_on_units
+from skml_kalda._core.messages import warn_on_units, warn_on_weights
 from skml_kalda._core.scatter import TOL, PrimalScatter, Scatter, adds_up, scatter_of
 from skml_kalda._core.shrinkage import relative_ridge
 
@@ -261,6 +261,11 @@ class SupervisedTransformer(StreamingTransformer):
         """Whether a sample counts once, as in regression, or once for each of its labels."""
         return False
 
+    @property
+    def _counts_weights(self) -> bool:
+        """Whether a choice depends on the sum of the weights, as the number of samples."""
+        return "auto" in (getattr(self, "ridge", None), getattr(self, "shrinkage", None))
+
     def _needs_known_labels(self) -> str | None:
         """Return why labels cannot be unknown; None if they can."""
         return None
@@ -350,6 +355,8 @@ class SupervisedTransformer(StreamingTransformer):
         """Put validated samples and labels together with their weights."""
         check_consistent_length(X, Y.matrix)
         weight = sample_weights(gathered(sample_weight), X, batch=batch)
+        if self._counts_weights:
+            warn_on_weights(type(self).__name__, weight)
         if self._sample_weighted:
             Y = Y._replace(matrix=Y.with_unknown()) if batch else Y.filled(weight)
         return LabelledSamples(X, Y, weight)

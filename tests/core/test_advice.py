@@ -19,7 +19,9 @@ from skml_kalda import (
     OCM,
     OLDA,
     OPLS,
+    AlignmentScaler,
     BinaryRelevanceKNN,
+    KaLDAClassifier,
     KernelKaLDA,
     LandmarkFeatures,
     MultiLabelKaLDA,
@@ -47,6 +49,28 @@ def test_empty_labels_are_named_once(data):
     (found,) = advice(lambda: make_pipeline(LDA(), BinaryRelevanceKNN(3)).fit(X, y.assign(snow=0)))
     assert "['snow']" in found
     assert not advice(lambda: LDA().fit(X, y))
+
+
+COUNTING = [
+    MultiLabelKaLDA(),
+    LDA(),
+    OPLS(),
+    KernelKaLDA(random_state=0),
+    AlignmentScaler(),
+    KaLDAClassifier("linear", random_state=0),
+]
+
+
+@pytest.mark.parametrize("estimator", COUNTING, ids=repr)
+def test_weights_that_are_shares_are_named_once_where_they_count_as_samples(estimator, data):
+    """Weights of mean one are counts, whatever their spread; so are a few samples of many."""
+    X, y = data
+    weight = np.linspace(0.2, 1.8, 60) * (np.arange(60) % 3 > 0)
+    assert not advice(lambda: estimator.fit(X, y, sample_weight=weight))
+    (found,) = advice(lambda: estimator.fit(X, y, sample_weight=weight / 60))
+    assert f"{type(estimator).__name__} takes" in found
+    assert "mean of the positive values of sample_weight is 0.017" in found
+    assert not advice(lambda: LDA(ridge=0.2).fit(X, y, sample_weight=weight / 60))
 
 
 DEPENDENT = [

@@ -114,5 +114,6 @@ def test_automatic_shrinkage_is_nearly_the_same_without_the_spectrum(shape):
 def test_weights_that_add_up_to_less_than_the_rank_shrink_all():
     X, Y = made(25, 40)
     weight = np.full(25, 0.01)
-    kalda = MultiLabelKaLDA(shrinkage="auto").fit(X, Y, sample_weight=weight)
+    with pytest.warns(UserWarning, match=r"is 0\.01: .* divide sample_weight"):
+        kalda = MultiLabelKaLDA(shrinkage="auto").fit(X, Y, sample_weight=weight)
     assert kalda.shrinkage_ > 0.99

@@ -105,6 +105,7 @@ class AlignmentScaler(OneToOneFeatureMixin, SupervisedTransformer):
     relevance_: Array
     scale_: Array
     _sample_weighted = True
+    _counts_weights = True
 
     def __init__(self, power: float = 1.0, *, with_std: bool = True) -> None:
         self.power = power
