@@ -49,7 +49,7 @@ def test_weights_go_through_a_pipeline(reducer, classifier):
 
 @pytest.mark.parametrize(
     "classifier",
-    [MLkNN(3, as_frame=True), BinaryRelevanceKNN(3), KaLDAClassifier("linear", random_state=0)],
+    [MLkNN(3), BinaryRelevanceKNN(3), KaLDAClassifier("linear", random_state=0)],
     ids=repr,
 )
 def test_models_of_named_and_unknown_labels_are_kept_by_joblib(classifier):

@@ -40,7 +40,7 @@ def predict_table(X, y, X_new):
         (numbers, make_column_selector(dtype_include="number")),
         (OneHotEncoder(sparse_output=False), make_column_selector(dtype_exclude="number")),
     )
-    model = make_pipeline(columns, KaLDAClassifier("linear", as_frame=True, random_state=0))
+    model = make_pipeline(columns, KaLDAClassifier("linear", random_state=0))
     return model.set_output(transform="pandas").fit(X, y).predict(X_new)
 
 

@@ -16,7 +16,6 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from skml_kalda._core.arrays import batches
 from skml_kalda._core.labels import Indicator, sparse_form
-from skml_kalda._core.messages import required
 from skml_kalda._core.thresholds import label_scores
 
 
@@ -28,7 +27,6 @@ class LabelPredictor(ABC):
 
     classes_: NDArray[Any]
     label_names_: NDArray[Any]
-    as_frame: bool
     sparse_output: bool | None = None
 
     @abstractmethod
@@ -47,8 +45,7 @@ class LabelPredictor(ABC):
         """Remember the form of y, which is that of predictions."""
         self._is_indicator = Y.is_matrix
         self._sparse_form = sparse_form(y)
-        library = type(y).__module__.partition(".")[0]
-        self._frame_library = "polars" if library == "polars" else "pandas"
+        self._named = hasattr(y, "columns")
 
     def _set_classes(self, names: NDArray[Any]) -> None:
         """Set `label_names_`, and `classes_` as scikit-learn's scorers need them."""
@@ -67,7 +64,8 @@ class LabelPredictor(ABC):
         -------
         ndarray of shape (m,) or (m, K), or sparse or data frame of shape (m, K)
             In the form of the `y` given to fit: class labels, or a 0/1 indicator that is dense,
-            a CSR matrix or a CSR array. A data frame if `as_frame` is True.
+            a CSR matrix or a CSR array. If `X` and that `y` are data frames, a data frame with the
+            labels as columns and the index of `X`.
         """
         scores = self._scores(X)
         if not self._is_indicator:
@@ -91,8 +89,8 @@ class LabelPredictor(ABC):
         -------
         ndarray, data frame or sparse of shape (m, K)
             For an indicator `y`, the probability that a sample has a label. For a 1-D `y`, the
-            probabilities of the classes, which sum to one. Dense unless `as_frame` is True, or
-            `sparse_output`, if there is such a parameter.
+            probabilities of the classes, which sum to one. A data frame where `predict` returns
+            one; sparse if `sparse_output` is True, where there is such a parameter.
         """
         return self._assembled(self._probabilities(X), X, bool(self.sparse_output))
 
@@ -101,17 +99,22 @@ class LabelPredictor(ABC):
 
     def _assembled(self, parts: Iterator[Any], X: Any, as_sparse: bool) -> Any:
         """Stack batches of samples: a data frame, a dense array, or sparse in the form of y."""
-        as_frame = self.as_frame and self._is_indicator
-        if as_sparse and not as_frame:
+        if as_sparse:
             form = self._sparse_form or sparse.csr_matrix
             return form(sparse.vstack([sparse.csr_array(part) for part in parts]))
         labels = np.concatenate([dense(part) for part in parts])
-        if not as_frame:
-            return labels
-        frames = required(self._frame_library, by="as_frame=True", extra="inspection")
-        if self._frame_library == "polars":
-            return frames.DataFrame(labels, schema=[str(name) for name in self.label_names_])
-        return frames.DataFrame(labels, columns=self.label_names_, index=getattr(X, "index", None))
+        named = self._is_indicator and self._named
+        return framed_like(X, labels, self.label_names_) if named else labels
+
+
+def framed_like(X: Any, labels: NDArray[Any], names: Any) -> Any:
+    """Return labels as a data frame of the library of X, with its index; unchanged if X is none."""
+    library = type(X).__module__.partition(".")[0] if hasattr(X, "columns") else None
+    if library == "polars":
+        return type(X)(labels, schema=list(map(str, names)))
+    if library == "pandas":
+        return type(X)(labels, columns=names, index=X.index)
+    return labels
 
 
 def top_labels(
@@ -181,11 +184,11 @@ def _learned_names(classifier: Any) -> NDArray[Any]:
     """Return the names of the labels that a classifier was fitted with, or their numbers."""
     if isinstance(classifier, Pipeline):
         return _learned_names(classifier[-1])
+    if hasattr(classifier, "label_names_"):
+        return np.asarray(classifier.label_names_)
     for inner in ("best_estimator_", "estimator_"):  # of a search, of tuned thresholds
         if hasattr(classifier, inner):
             return _learned_names(getattr(classifier, inner))
-    if hasattr(classifier, "label_names_"):
-        return classifier.label_names_
     if not hasattr(classifier, "classes_"):
         raise ValueError(
             f"{type(classifier).__name__} does not tell its labels: pass their names, one for each "

@@ -86,10 +86,6 @@ class KaLDAClassifier(LabelPredictor, ClassifierMixin, BaseEstimator):
     average : {"macro", "micro"}, default="macro"
         The F1 that the thresholds maximise: that of each label, with a threshold of its own,
         or that of all labels together, with one threshold on their probabilities.
-    as_frame : bool, default=False
-        Whether `predict` and `predict_proba` return data frames for an indicator `y`, with a
-        named column for each label: polars frames if `y` was one, else pandas frames with the
-        index of X.
     random_state : int, RandomState instance or None, default=None
         Controls landmark and sample selection.
 
@@ -175,7 +171,6 @@ class KaLDAClassifier(LabelPredictor, ClassifierMixin, BaseEstimator):
         "with_std": [StrOptions({"auto"}), "boolean"],
         "n_landmarks": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
         "average": [StrOptions({"macro", "micro"})],
-        "as_frame": ["boolean"],
         "random_state": ["random_state"],
     }
 
@@ -189,7 +184,6 @@ class KaLDAClassifier(LabelPredictor, ClassifierMixin, BaseEstimator):
         with_std: bool | Literal["auto"] = "auto",
         n_landmarks: int | Literal["auto"] = "auto",
         average: Literal["macro", "micro"] = "macro",
-        as_frame: bool = False,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.kernel = kernel
@@ -199,7 +193,6 @@ class KaLDAClassifier(LabelPredictor, ClassifierMixin, BaseEstimator):
         self.with_std = with_std
         self.n_landmarks = n_landmarks
         self.average = average
-        self.as_frame = as_frame
         self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=True)

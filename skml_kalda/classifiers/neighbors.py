@@ -46,7 +46,6 @@ class NeighborClassifier(LabelPredictor, MLClassifierBase):
         "threshold": [StrOptions({"auto"}), Interval(Real, 0, 1, closed="both")],
         "n_jobs": [Integral, None],
         "sparse_output": ["boolean", None],
-        "as_frame": ["boolean"],
     }
 
     @property
@@ -207,10 +206,6 @@ class MLkNN(NeighborClassifier):
         Whether `predict` and `predict_proba` return sparse matrices. None predicts labels in the
         form of `y` and dense probabilities. True matches scikit-multilearn, whose predictions
         are always sparse.
-    as_frame : bool, default=False
-        Whether `predict` and `predict_proba` return data frames for an indicator `y`, with a
-        named column for each label: polars frames if `y` was one, else pandas frames with the
-        index of X.
 
     Attributes
     ----------
@@ -306,7 +301,6 @@ class MLkNN(NeighborClassifier):
         algorithm: Any = "auto",
         include_self: bool = True,
         sparse_output: bool | None = None,
-        as_frame: bool = False,
     ) -> None:
         self.k = k
         self.s = s
@@ -316,7 +310,6 @@ class MLkNN(NeighborClassifier):
         self.algorithm = algorithm
         self.include_self = include_self
         self.sparse_output = sparse_output
-        self.as_frame = as_frame
 
     _learns = True
 
@@ -418,10 +411,6 @@ class BinaryRelevanceKNN(NeighborClassifier):
         Whether `predict` and `predict_proba` return sparse matrices. None predicts labels in the
         form of `y` and dense probabilities. True matches scikit-multilearn, whose predictions
         are always sparse.
-    as_frame : bool, default=False
-        Whether `predict` and `predict_proba` return data frames for an indicator `y`, with a
-        named column for each label: polars frames if `y` was one, else pandas frames with the
-        index of X.
 
     Attributes
     ----------
@@ -505,7 +494,6 @@ class BinaryRelevanceKNN(NeighborClassifier):
         threshold: float | Literal["majority", "auto"] = "majority",
         algorithm: Any = "auto",
         sparse_output: bool | None = None,
-        as_frame: bool = False,
     ) -> None:
         self.k = k
         self.n_jobs = n_jobs
@@ -514,7 +502,6 @@ class BinaryRelevanceKNN(NeighborClassifier):
         self.threshold = threshold
         self.algorithm = algorithm
         self.sparse_output = sparse_output
-        self.as_frame = as_frame
 
     def _fixed_threshold(self) -> float:
         # The lowest share that is more than half.

@@ -7,7 +7,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, _fit_context, clone
 from sklearn.model_selection import check_cv
@@ -27,6 +26,7 @@ from skml_kalda._core.thresholds import (
     check_average,
     label_scores,
 )
+from skml_kalda.classifiers._predictions import dense, framed_like
 from skml_kalda.model_selection.splits import MultiLabelStratifiedKFold
 
 
@@ -69,6 +69,8 @@ class TunedThresholdsCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         slightly less on new samples.
     estimator_ : classifier
         The classifier, fitted to all samples.
+    label_names_ : ndarray of shape (K,)
+        The columns of `y`, by name for a data frame, else by number.
     classes_, n_features_in_, feature_names_in_
         Those of `estimator_`, if it has them.
 
@@ -154,12 +156,13 @@ class TunedThresholdsCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """
         check_average(self.average, self.per_label)
         X, y = indexable(X, y)
-        Y, _, _, unknown = multilabel_matrix(
+        Y, names, _, unknown = multilabel_matrix(
             y,
             single_label="sklearn.model_selection.TunedThresholdClassifierCV, for two classes",
             allow_unknown=True,
         )
         self._sparse_form = sparse_form(y)
+        self.label_names_, self._named = names, hasattr(y, "columns")
         routed = self._routed(params)
         if isinstance(self.cv, str):
             check_is_fitted(self.estimator)
@@ -193,13 +196,17 @@ class TunedThresholdsCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
         Returns
         -------
-        ndarray or sparse of shape (m, K)
-            Indicator of 0 and 1; a CSR array or matrix if the `y` given to fit was sparse.
+        ndarray, data frame or sparse of shape (m, K)
+            Indicator of 0 and 1; a CSR array or matrix if the `y` given to fit was sparse. If `X`
+            and that `y` are data frames, a data frame with the labels as columns and the index
+            of `X`.
         """
         check_is_fitted(self, "estimator_")
         scores = self._scores(self.estimator_, X, len(self.thresholds_))
         predicted = (scores >= self.thresholds_).astype(np.int64)
-        return predicted if self._sparse_form is None else self._sparse_form(predicted)
+        if self._sparse_form is not None:
+            return self._sparse_form(predicted)
+        return framed_like(X, predicted, self.label_names_) if self._named else predicted
 
     @available_if(_estimator_has("predict_proba"))
     def predict_proba(self, X: Any) -> Any:
@@ -212,11 +219,14 @@ class TunedThresholdsCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
         Returns
         -------
-        ndarray, sparse or list
-            In the form of the classifier.
+        ndarray, data frame, sparse or list
+            A data frame where `predict` returns one, else in the form of the classifier.
         """
         check_is_fitted(self, "estimator_")
-        return self.estimator_.predict_proba(X)
+        if not (self._named and hasattr(X, "columns")):
+            return self.estimator_.predict_proba(X)
+        scores = label_scores(self.estimator_, X, len(self.label_names_), ("predict_proba",))
+        return framed_like(X, dense(scores), self.label_names_)
 
     @available_if(_estimator_has("decision_function"))
     def decision_function(self, X: Any) -> Any:
@@ -281,9 +291,7 @@ class TunedThresholdsCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     def _scores(self, estimator: Any, X: Any, n_labels: int) -> Array:
         methods = RESPONSES if self.response_method == "auto" else (self.response_method,)
-        scores: Any = label_scores(estimator, X, n_labels, methods)
-        if sparse.issparse(scores):
-            scores = scores.toarray()
+        scores = dense(label_scores(estimator, X, n_labels, methods))
         return check_array(scores, dtype=[np.float64, np.float32], input_name="scores")
 
     def __sklearn_tags__(self) -> Tags:

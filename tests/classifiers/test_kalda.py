@@ -202,12 +202,14 @@ def with_nan(y, share=0.3, seed=0):
 
 def test_frames_pass_through_pipelines_and_searches(data):
     X, y, X_test = data
-    model = make_pipeline(StandardScaler(), classifier(as_frame=True))
+    model = make_pipeline(StandardScaler(), classifier()).set_output(transform="pandas")
     grid = {"kaldaclassifier__shrinkage": [0.1, 0.5]}
     for scoring in ("f1_macro", "roc_auc"):
         search = GridSearchCV(model, grid, scoring=scoring, cv=2, error_score="raise")
         search.fit(X, pd.DataFrame(y, columns=NAMES))
-        assert search.predict(X_test).columns.tolist() == NAMES
+        found = search.predict(pd.DataFrame(X_test, index=range(7, 7 + len(X_test))))
+        assert found.columns.tolist() == NAMES
+        assert found.index[0] == 7
 
 
 def test_names_of_batches_must_agree(data):

@@ -343,21 +343,43 @@ def test_a_label_that_nobody_knows_changes_nothing_for_the_others(kind, threshol
 
 
 @pytest.mark.parametrize(
-    "classifier", [MLkNN(K), BinaryRelevanceKNN(K), KaLDAClassifier("linear", random_state=0)]
+    "classifier",
+    [
+        MLkNN(K),
+        BinaryRelevanceKNN(K),
+        KaLDAClassifier("linear", random_state=0),
+        TunedThresholdsCV(MLkNN(K)),
+        TunedThresholdsCV(KNeighborsClassifier(K)),
+    ],
+    ids=repr,
 )
-def test_frames_on_request(classifier, partly_known):
+@pytest.mark.filterwarnings("ignore:X has feature names")
+def test_predictions_of_frames_are_frames_if_labels_have_names(classifier, partly_known):
     X, y, _, X_test = partly_known
     y = np.nan_to_num(y).astype(int)
     frame = pd.DataFrame(X_test, index=np.arange(len(X_test)) + 100)
     plain = clone(classifier).fit(X, y)
-    model = clone(classifier).set_params(as_frame=True).fit(X, pd.DataFrame(y, columns=NAMES))
+    model = clone(classifier).fit(X, pd.DataFrame(y, columns=NAMES))
     for method in ("predict", "predict_proba"):
-        found = getattr(model, method)(frame)
+        found, expected = getattr(model, method)(frame), getattr(plain, method)(X_test)
+        if isinstance(expected, list):
+            expected = np.column_stack([label[:, 1] for label in expected])
         assert_array_equal(found.columns, NAMES)
         assert_array_equal(found.index, frame.index)
-        assert_array_equal(found, getattr(plain, method)(X_test))
-    assert isinstance(model.fit(X, pl.DataFrame(y)).predict(X_test), pl.DataFrame)
-    assert isinstance(model.fit(X, y[:, 0]).predict_proba(X_test), np.ndarray)
+        assert_array_equal(found, expected)
+        of_polars = getattr(model, method)(pl.DataFrame(X_test))
+        assert of_polars.columns == list(NAMES)
+        assert_array_equal(of_polars, expected)
+        assert type(getattr(model, method)(X_test)) is type(getattr(plain, method)(frame))
+
+
+@pytest.mark.parametrize("model", [MLkNN(K), TunedThresholdsCV(MLkNN(K))], ids=repr)
+def test_sparse_labels_and_classes_are_no_frames(model, partly_known):
+    X, y, _, X_test = partly_known
+    y, frame = np.nan_to_num(y), pd.DataFrame(X_test)
+    assert sparse.issparse(model.fit(X, sparse.csr_array(y)).predict(frame))
+    if isinstance(model, MLkNN):
+        assert isinstance(model.fit(X, y[:, 0]).predict_proba(frame), np.ndarray)
 
 
 @pytest.mark.parametrize(
