@@ -7,7 +7,7 @@ the algorithm.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -20,7 +20,7 @@ from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
 from sklearn.utils.extmath import row_norms
 from sklearn.utils.validation import validate_data
 
-from skml_kalda._core.arrays import batches
+from skml_kalda._core.arrays import batches, ratio
 
 _EUCLIDEAN = ("minkowski", "euclidean", "l2")
 # With fewer samples per orthant, of which there are 2^p, a tree is no faster than brute force.
@@ -29,6 +29,11 @@ _SAMPLES_PER_ORTHANT = 64
 _LEAF = 32
 # Numbers in a block of differences between samples and their neighbours; fits into the cache.
 _CACHED = 2**17
+# Neighbours nearer than this share of the kth distance have equal votes, so that rounding errors,
+# also those of single precision, do not decide which of several duplicates counts.
+_NEAREST = 1e-3
+# Neighbours at the bandwidth keep a vote, for the case that there are no others.
+_FARTHEST = 1 - 1e-12
 
 
 class Neighbors(NamedTuple):
@@ -294,17 +299,50 @@ def adjacency(
     return sparse.csr_array((data, neighbors.ravel(), np.arange(0, m * k + 1, k)), shape=(m, n))
 
 
-def inverse_distances(distances: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
-    """Return the weights 1/d of neighbours. If some are at distance zero, only those count.
+def vote_weights(
+    weights: str | Callable[[NDArray[np.float64]], Any], distances: NDArray[Any], k: int
+) -> NDArray[np.float64]:
+    """Return the weights of the votes of the k nearest samples, shape (m, k).
 
-    scikit-learn's ``KNeighborsClassifier(weights="distance")`` has the same weights.
+    Parameters
+    ----------
+    weights : {"uniform", "distance", "tricube"} or callable
+        See :class:`skml_kalda.BinaryRelevanceKNN`.
+    distances : array of shape (m, k) or (m, k + 1)
+        The distances of the neighbours. The last one is the bandwidth of the tricube.
+    k : int
+        Number of neighbours that vote.
     """
-    with np.errstate(divide="ignore", over="ignore"):
-        weights = 1 / distances.astype(np.float64)
-    equal = np.isinf(weights)
-    has_equal = equal.any(axis=1)
-    weights[has_equal] = equal[has_equal]
-    return weights
+    distances = distances.astype(np.float64)
+    if callable(weights):
+        return _checked_votes(weights(distances[:, :k]), (len(distances), k))
+    if weights == "uniform":
+        return np.ones((len(distances), k))
+    if weights == "distance":
+        return 1 / np.maximum(_relative(distances[:, :k]), _NEAREST)
+    votes: NDArray[np.float64] = (1 - (_FARTHEST * _relative(distances)[:, :k]) ** 3) ** 3
+    return votes
+
+
+def _relative(distances: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return distances as shares of the last one, or ones if that is zero."""
+    last = distances[:, -1:]
+    return np.divide(distances, last, out=np.ones_like(distances), where=last > 0)
+
+
+def _checked_votes(votes: Any, shape: tuple[int, int]) -> NDArray[np.float64]:
+    votes = np.asarray(votes, dtype=np.float64)
+    if votes.shape != shape:
+        raise ValueError(
+            f"weights returned an array of shape {votes.shape} for distances of shape {shape}: it "
+            "must return one weight for each distance."
+        )
+    if not (np.isfinite(votes).all() and (votes >= 0).all() and votes.any(axis=1).all()):
+        raise ValueError(
+            "weights returned a negative or infinite weight, NaN, or only zeros for a sample: "
+            "return finite weights >= 0, and a positive one for at least one neighbour."
+        )
+    return votes
 
 
 def vote_shares(
@@ -338,7 +376,9 @@ def vote_shares(
     if unknown is None:
         votes.data /= total
     else:
-        votes.data = np.minimum(votes.data / (total - at_entries(near @ unknown, votes)), 1)
+        # Rounding of the difference may leave less than the votes themselves.
+        known = np.maximum(total - at_entries(near @ unknown, votes), votes.data)
+        votes.data = ratio(votes.data, known)
     return votes
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
 
@@ -25,11 +25,13 @@ from skml_kalda._core.neighbors import (
     Neighbors,
     adjacency,
     at_entries,
-    inverse_distances,
     vote_shares,
+    vote_weights,
 )
 from skml_kalda._core.thresholds import best_thresholds
 from skml_kalda.classifiers._predictions import LabelPredictor, dense
+
+_Weights = Literal["uniform", "distance", "tricube"] | Callable[[NDArray[np.float64]], Any]
 
 
 class NeighborClassifier(LabelPredictor, MLClassifierBase):
@@ -87,7 +89,8 @@ class NeighborClassifier(LabelPredictor, MLClassifierBase):
         self._keep_form(y, Y)
         self._set_classes(Y.classes)
         tunes = self.threshold == "auto" and Y.is_matrix
-        needed = self.k + (tunes or not self._counts_self())
+        drops_self = tunes or not self._counts_self()
+        needed = self.k + drops_self
         if len(counted) < needed:
             raise ValueError(
                 f"k={self.k} needs at least {needed} training samples of positive weight, but X "
@@ -99,8 +102,8 @@ class NeighborClassifier(LabelPredictor, MLClassifierBase):
         self._unknown = None if Y.unknown is None else Y.unknown[counted]
         self.knn_ = self._search().fit(X)
         if self._learns or tunes:
-            found = Neighbors(*self.knn_.kneighbors(X, needed))
-            others = found.without_self() if needed > self.k else found
+            found = Neighbors(*self.knn_.kneighbors(X, self._reach(drops_self)))
+            others = found.without_self() if drops_self else found
             self._learn(found.nearest(self.k) if self._counts_self() else others)
         if tunes:
             scores = [dense(self._probability(part)) for part in self._votes_of(others)]
@@ -118,6 +121,10 @@ class NeighborClassifier(LabelPredictor, MLClassifierBase):
     def _counts_self(self) -> bool:
         """Whether a training sample is one of its own neighbours."""
         return True
+
+    def _reach(self, dropped: int = 0) -> int:
+        """Return how many neighbours to search if some are dropped."""
+        return self.k + dropped
 
     def _fixed_threshold(self) -> float:
         return float(self.threshold)
@@ -140,14 +147,14 @@ class NeighborClassifier(LabelPredictor, MLClassifierBase):
                 "metric of that object."
             )
         # One more than is counted, because a training sample finds itself.
-        return GraphSearch(self.algorithm, self.k + 1)
+        return GraphSearch(self.algorithm, self._reach(1))
 
     def _scores(self, X: Any) -> Iterator[sparse.csr_array]:
         """Check X, and return the votes of batches of its samples."""
         check_is_fitted(self)
         X = self._checked(X, reset=False)
         # One search for all samples, which bounds its own memory.
-        return self._votes_of(Neighbors(*self.knn_.kneighbors(X, self.k)))
+        return self._votes_of(Neighbors(*self.knn_.kneighbors(X, self._reach())))
 
     def _checked(self, X: Any, *, reset: bool) -> Any:
         with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn adds up all values
@@ -390,9 +397,10 @@ class BinaryRelevanceKNN(NeighborClassifier):
     n_jobs : int or None, default=None
         Number of threads of the neighbour search; -1 means all processors, None as many as
         scikit-learn's own loops use.
-    weights : {"uniform", "distance"}, default="uniform"
-        Weight of a neighbour's vote: one, or one over its distance. In the second case
-        neighbours at distance zero, if there are any, vote alone.
+    weights : {"uniform", "distance", "tricube"} or callable, default="uniform"
+        Weight of a neighbour's vote: one; one over its distance d; the smooth (1 − (d/h)³)³,
+        where h is the distance of the neighbour k + 1, if there is one; or what a function
+        returns for an array of distances, as in scikit-learn. See the notes.
     metric : str or callable, default="minkowski"
         Distance, such as "euclidean" or "cosine"; see
         :class:`sklearn.neighbors.NearestNeighbors`. The default is Euclidean.
@@ -439,6 +447,12 @@ class BinaryRelevanceKNN(NeighborClassifier):
     is predicted if it has more than half, so half of an even k is not enough. Neighbours are
     ordered by distance; of equal distances, the sample with the lowest number comes first.
 
+    With ``weights="distance"`` a neighbour counts as if its distance was at least a thousandth of
+    the kth one. So duplicates outvote all others, but do not silence them, as they do in
+    scikit-learn; and rounding does not decide which of several near-duplicates counts. The
+    tricube of local regression depends little on k, and suits large k, such as 100; one over the
+    distance suits 10 to 20.
+
     With `sample_weight` a neighbour's vote also counts by its weight. A sample of weight two votes
     twice, but takes only one of the k places; two equal samples take two. So integer weights have
     the effect of repeated samples only where the k places go to the same samples: if all weights
@@ -480,7 +494,7 @@ class BinaryRelevanceKNN(NeighborClassifier):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **NeighborClassifier._parameter_constraints,
-        "weights": [StrOptions({"uniform", "distance"})],
+        "weights": [StrOptions({"uniform", "distance", "tricube"}), callable],
         "threshold": [StrOptions({"majority", "auto"}), Interval(Real, 0, 1, closed="both")],
     }
 
@@ -489,7 +503,7 @@ class BinaryRelevanceKNN(NeighborClassifier):
         k: int = 10,
         n_jobs: int | None = None,
         *,
-        weights: Literal["uniform", "distance"] = "uniform",
+        weights: _Weights = "uniform",
         metric: Any = "minkowski",
         threshold: float | Literal["majority", "auto"] = "majority",
         algorithm: Any = "auto",
@@ -507,13 +521,15 @@ class BinaryRelevanceKNN(NeighborClassifier):
         # The lowest share that is more than half.
         return float(np.nextafter(0.5, 1) if self.threshold == "majority" else self.threshold)
 
+    def _reach(self, dropped: int = 0) -> int:
+        # The tricube's bandwidth is the distance of the next neighbour, if there is one.
+        wanted = self.k + (isinstance(self.weights, str) and self.weights == "tricube") + dropped
+        return min(wanted, len(self._weight))
+
     def _votes(self, neighbors: Neighbors) -> sparse.csr_array:
-        if self.weights == "distance":
-            weights = inverse_distances(neighbors.distances)
-        else:
-            weights = np.ones(neighbors.indices.shape)
-        weights *= self._weight[neighbors.indices]
-        return vote_shares(neighbors.indices, weights, self._labels, self._unknown)
+        indices = neighbors.nearest(self.k).indices
+        weights = vote_weights(self.weights, neighbors.distances, self.k) * self._weight[indices]
+        return vote_shares(indices, weights, self._labels, self._unknown)
 
     def _probability(self, scores: sparse.csr_array) -> sparse.csr_array:
         return scores

@@ -174,15 +174,79 @@ def test_distance_weighted_votes_are_scikit_learns(n_features, form, metric):
     assert_array_equal(ours.predict(form(X_test)), theirs.predict(form(X_test)))
 
 
+def gaussian(distances):
+    return np.exp(-(distances**2))
+
+
+def vote_of(weights, d, last, following):
+    """Return the vote of a neighbour at distance d, by the definition."""
+    if weights == "distance":
+        return 1 / max(d, last / 1000) if last else 1.0
+    if weights == "tricube":
+        return (1 - (d / following) ** 3) ** 3 if following else 1.0
+    return math.exp(-(d**2)) if weights is gaussian else 1.0
+
+
+def looped_votes(X, y, rows, k, weights):
+    """Ask neighbour by neighbour; those at the bandwidth vote if there are no others."""
+    shares = []
+    for row in rows:
+        distances = [math.dist(row, other) for other in X]
+        order = sorted(range(len(X)), key=lambda i: (distances[i], i))
+        last, following = distances[order[k - 1]], distances[order[min(k, len(X) - 1)]]
+        votes = [vote_of(weights, distances[i], last, following) for i in order[:k]]
+        votes = votes if any(votes) else [1.0] * k
+        shares.append(sum(v * y[i] for v, i in zip(votes, order[:k], strict=True)) / sum(votes))
+    return np.array(shares)
+
+
+WEIGHTS = pytest.mark.parametrize("weights", ["uniform", "distance", "tricube", gaussian])
+
+
+@WEIGHTS
+@pytest.mark.parametrize("k", [1, 7, 60])
+@pytest.mark.parametrize("data", ["smooth", "on a grid", "all equal", "at equal distances"])
+def test_votes_are_those_of_plain_loops(data, k, weights):
+    X, y, rows = grid_data(3, n_train=60) if data == "on a grid" else smooth_data()
+    if data == "all equal":
+        X = np.zeros_like(X)
+        rows[0] = 0
+    if data == "at equal distances":
+        X, rows = np.eye(60), np.zeros((1, 60))
+    model = BinaryRelevanceKNN(k, weights=weights).fit(X, y)
+    expected = looped_votes(X, y, rows, k, weights)
+    assert_allclose(model.predict_proba(rows), expected, rtol=1e-9, atol=1e-14)
+    assert_array_equal(top_labels(model, rows, 2)[1], -np.sort(-model.predict_proba(rows))[:, :2])
+
+
 @pytest.mark.parametrize("metric", ["euclidean", "cosine"])
-@pytest.mark.parametrize("n_features", [1, 3, 40])
-def test_equal_rows_vote_alone(n_features, metric):
-    X, y, _ = smooth_data(n_train=200, n_features=n_features)
-    X[1] = X[0]
-    y[0], y[1] = [1, 0, 1, 0], [1, 0, 0, 0]
-    model = BinaryRelevanceKNN(k=4, weights="distance", metric=metric).fit(X, y)
-    if n_features > 1 or metric == "euclidean":  # on a line, all directions are equal
-        assert_array_equal(model.predict_proba(X[:2]), [[1, 0, 0.5, 0]] * 2)
+@pytest.mark.parametrize("weights", ["distance", "tricube"])
+def test_neither_rounding_nor_units_change_the_votes_of_duplicates(weights, metric):
+    X, y, _ = smooth_data(n_train=200)
+    X[1], X[2] = X[0], X[0] * (1 + 1e-15)
+    y[:3], y[3:] = [[1, 0, 0, 0], [1, 0, 0, 0], [0, 1, 0, 0]], [0, 0, 0, 1]
+    model = BinaryRelevanceKNN(6, weights=weights, metric=metric)
+    shares = model.fit(X, y).predict_proba(X[:3])
+    assert_allclose(shares, shares[[0]].repeat(3, axis=0), rtol=1e-6)
+    assert_allclose(shares[:, 0], 2 * shares[:, 1], rtol=1e-6)
+    assert (shares[:, 3] > 0).all()  # the others are heard, too
+    assert_allclose(model.fit(X / 2**20, y).predict_proba(X[:3] / 2**20), shares, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        (np.sum, r"weights returned an array of shape \(\) for distances of shape \(5, 3\)"),
+        (np.negative, "weights returned a negative or infinite weight, NaN, or only zeros"),
+        (lambda d: np.full_like(d, np.nan), "NaN"),
+        (np.zeros_like, "only zeros for a sample: return finite"),
+    ],
+)
+def test_wrong_functions_of_distances_are_named(weights, message):
+    X, y, _ = smooth_data()
+    model = BinaryRelevanceKNN(3, weights=weights).fit(X, y)
+    with pytest.raises(ValueError, match=message):
+        model.predict_proba(X[:5])
 
 
 def rows_with_an_empty_label():
@@ -218,6 +282,9 @@ VOTES = {
     "uniform": BinaryRelevanceKNN(k=5),
     "distance": BinaryRelevanceKNN(k=5, weights="distance"),
     "cosine": BinaryRelevanceKNN(k=5, weights="distance", metric="cosine"),
+    "tricube": BinaryRelevanceKNN(k=5, weights="tricube"),
+    "all": BinaryRelevanceKNN(k=39, weights="tricube"),
+    "function": BinaryRelevanceKNN(k=5, weights=gaussian),
 }
 
 
@@ -283,26 +350,27 @@ def near(X, rows, drop=0):
     return np.argsort(cdist(rows, X), axis=1, kind="stable")[:, drop : K + drop]
 
 
-def shares_of_knowers(X, y, weight, rows, *, by_distance=False, drop=0):
+def shares_of_knowers(X, y, weight, rows, weights="uniform", drop=0):
     """Ask neighbour by neighbour."""
     shares = np.zeros((len(rows), N_LABELS))
     for i, found in enumerate(near(X, rows, drop)):
+        d = np.sort(np.linalg.norm(X - rows[i], axis=1))[K - 1 : K + 1]
         for label in range(N_LABELS):
             for_it = every = 0.0
             for j in found:
                 if np.isnan(y[j, label]):
                     continue
-                vote = weight[j] / (np.linalg.norm(rows[i] - X[j]) if by_distance else 1)
+                vote = weight[j] * vote_of(weights, math.dist(rows[i], X[j]), *d)
                 for_it, every = for_it + vote * y[j, label], every + vote
             shares[i, label] = for_it / every if every else 0
     return shares
 
 
-@pytest.mark.parametrize("weights", ["uniform", "distance"])
+@WEIGHTS
 def test_shares_of_votes_are_those_of_neighbours_who_know(weights, partly_known):
     X, y, w, X_test = partly_known
     model = BinaryRelevanceKNN(K, weights=weights).fit(X, y, sample_weight=w)
-    expected = shares_of_knowers(X, y, w, X_test, by_distance=weights == "distance")
+    expected = shares_of_knowers(X, y, w, X_test, weights)
     assert_allclose(model.predict_proba(X_test), expected)
     assert_array_equal(model.predict(X_test), expected > 0.5)
 

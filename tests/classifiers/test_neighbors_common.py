@@ -27,10 +27,10 @@ CLASSIFIERS = [
     MLkNN(k=3, include_self=False),
     BinaryRelevanceKNN(k=3),
 ]
-BY_DISTANCE = BinaryRelevanceKNN(k=3, weights="distance")
-CHECKED = [*CLASSIFIERS, BY_DISTANCE, MLkNN(), BinaryRelevanceKNN()]
+BY_DISTANCE = [BinaryRelevanceKNN(k=3, weights=weights) for weights in ("distance", "tricube")]
+CHECKED = [*CLASSIFIERS, *BY_DISTANCE, MLkNN(), BinaryRelevanceKNN()]
 both = pytest.mark.parametrize("classifier", CLASSIFIERS, ids=repr)
-every = pytest.mark.parametrize("classifier", [*CLASSIFIERS, BY_DISTANCE], ids=repr)
+every = pytest.mark.parametrize("classifier", [*CLASSIFIERS, *BY_DISTANCE], ids=repr)
 
 REPEATED_ROWS = [
     "check_sample_weight_equivalence_on_dense_data",
