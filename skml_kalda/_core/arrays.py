@@ -15,7 +15,7 @@ from sklearn import get_config
 from sklearn.utils import assert_all_finite, gen_batches
 from sklearn.utils._missing import is_pandas_na, is_scalar_nan
 from sklearn.utils.extmath import safe_sparse_dot
-from sklearn.utils.validation import _check_sample_weight
+from sklearn.utils.validation import _check_sample_weight, validate_data
 
 Array: TypeAlias = NDArray[np.floating[Any]]
 
@@ -50,6 +50,35 @@ def row_blocks(X: Array, at_least: int = 1) -> Iterator[tuple[slice, Array]]:
         block = np.asarray(X[start : start + rows])
         assert_all_finite(block, input_name="X")
         yield slice(start, start + rows), block
+
+
+def checked_samples(estimator: Any, X: Any, **options: Any) -> Any:
+    """Return X as scikit-learn's `validate_data` does; errors name the columns of a data frame."""
+    try:
+        with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn adds up all values
+            checked = validate_data(estimator, X, **options)
+        # scikit-learn leaves polars frames with words as they are.
+        return checked.astype(np.float64) if checked.dtype == object else checked
+    except (TypeError, ValueError) as error:
+        if columns := list(_columns_to_prepare(X)):
+            raise ValueError(f"X has {', '.join(columns)}. {error}") from error
+        raise
+
+
+def _columns_to_prepare(X: Any) -> Iterator[str]:
+    """Say which columns of a data frame have words or gaps, and what to do about them."""
+    for name in () if is_dask(X) else getattr(X, "columns", ()):
+        column = np.asarray(X[name])
+        missing = missing_values(column)
+        try:
+            column[~missing].astype(np.float64)
+        except (TypeError, ValueError):
+            yield f"words in the column {name!r} (encode it, for example with a OneHotEncoder)"
+        if missing.any():
+            yield (
+                f"{missing.sum()} gap(s) in the column {name!r} (fill them, for example with a "
+                "SimpleImputer)"
+            )
 
 
 def sum_duplicates(X: Any) -> Any:

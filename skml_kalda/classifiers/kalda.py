@@ -14,9 +14,16 @@ from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
 from sklearn.utils import Tags, check_consistent_length, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.extmath import safe_sparse_dot
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from skml_kalda._core.arrays import Array, batches, check_distances, checked_weights, sum_duplicates
+from skml_kalda._core.arrays import (
+    Array,
+    batches,
+    check_distances,
+    checked_samples,
+    checked_weights,
+    sum_duplicates,
+)
 from skml_kalda._core.labels import Indicator, indicator, occupied_columns
 from skml_kalda._core.leave_one_out import (
     RidgePath,
@@ -277,7 +284,9 @@ class KaLDAClassifier(LabelPredictor, ClassifierMixin, BaseEstimator):
     def _scores(self, X: Any) -> Iterator[Array]:
         """Check X, and return the log-odds of batches of its samples."""
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+        X = checked_samples(
+            self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False
+        )
         X, width = sum_duplicates(X), sum(self._log_odds.coefficients.shape)
         return (self._log_odds(X[rows]) for rows in batches(X.shape[0], 4 * width))
 
@@ -292,15 +301,14 @@ class KaLDAClassifier(LabelPredictor, ClassifierMixin, BaseEstimator):
     ) -> Samples:
         """Check the data, and return the samples of positive weight."""
         Y = indicator(y, allow_unknown=True)
-        with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn adds up all values
-            X = validate_data(
-                self,
-                X,
-                accept_sparse="csr",
-                dtype=[np.float64, np.float32],
-                ensure_min_samples=2 if reset else 1,
-                reset=reset,
-            )
+        X = checked_samples(
+            self,
+            X,
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+            ensure_min_samples=2 if reset else 1,
+            reset=reset,
+        )
         check_distances(X, getattr(self, "feature_names_in_", None))
         check_consistent_length(X, Y.matrix)
         weight = checked_weights(sample_weight, X)

@@ -14,10 +14,17 @@ from sklearn.base import _fit_context
 from sklearn.neighbors import VALID_METRICS
 from sklearn.utils import ClassifierTags, Tags
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from skmultilearn.base import MLClassifierBase
 
-from skml_kalda._core.arrays import Array, batches, check_distances, checked_weights, sum_duplicates
+from skml_kalda._core.arrays import (
+    Array,
+    batches,
+    check_distances,
+    checked_samples,
+    checked_weights,
+    sum_duplicates,
+)
 from skml_kalda._core.labels import indicator
 from skml_kalda._core.neighbors import (
     ExactSearch,
@@ -157,8 +164,7 @@ class NeighborClassifier(LabelPredictor, MLClassifierBase):
         return self._votes_of(Neighbors(*self.knn_.kneighbors(X, self._reach())))
 
     def _checked(self, X: Any, *, reset: bool) -> Any:
-        with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn adds up all values
-            X = sum_duplicates(validate_data(self, X, accept_sparse="csr", reset=reset))
+        X = sum_duplicates(checked_samples(self, X, accept_sparse="csr", reset=reset))
         if isinstance(self.metric, str) and not self._is_precomputed():
             check_distances(X, getattr(self, "feature_names_in_", None), query=not reset)
         return X

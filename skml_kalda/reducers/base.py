@@ -27,12 +27,13 @@ from sklearn.base import (
 from sklearn.utils import Tags, check_consistent_length
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import check_array, check_is_fitted
 
 from skml_kalda._core.arrays import (
     Array,
     check_columns,
     check_labels,
+    checked_samples,
     checked_weights,
     floating,
     gathered,
@@ -182,8 +183,7 @@ class StreamingTransformer(
         """
         check_is_fitted(self)
         checks = whole_checks(in_blocks(X) and self._reads_blocks)
-        with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn adds up all values
-            X = validate_data(self, X, accept_sparse=("csr", "csc"), reset=False, **checks)
+        X = checked_samples(self, X, accept_sparse=("csr", "csc"), reset=False, **checks)
         return self._project(X)
 
     def _set_results(self, results: Results) -> None:
@@ -215,15 +215,14 @@ class StreamingTransformer(
 
     def _validate_samples(self, X: Any, *, reset: bool, min_samples: int) -> Any:
         blocks = in_blocks(X) and self._reads_blocks and self._needs_all_samples() is None
-        with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn adds up all values
-            X = validate_data(
-                self,
-                X,
-                accept_sparse="csr",
-                ensure_min_samples=min_samples,
-                reset=reset,
-                **whole_checks(blocks),
-            )
+        X = checked_samples(
+            self,
+            X,
+            accept_sparse="csr",
+            ensure_min_samples=min_samples,
+            reset=reset,
+            **whole_checks(blocks),
+        )
         return sum_duplicates(X)
 
     def _sample(self, X: Any, y: Any, sample_weight: Any, seed: Any, *, size: int) -> Any:

@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from scipy import sparse
 from sklearn.base import clone
@@ -18,6 +19,7 @@ from skml_kalda import (
     KaLDAClassifier,
     KernelKaLDA,
     LandmarkFeatures,
+    MLkNN,
     MultiLabelKaLDA,
 )
 from tests.conftest import made
@@ -46,6 +48,17 @@ def with_value(value):
     bad = X.copy()
     bad[53, 2] = value
     return bad
+
+
+@pytest.mark.parametrize("estimator", [LDA(), MLkNN(), KaLDAClassifier()], ids=repr)
+@pytest.mark.parametrize("frames", [pd, pl])
+def test_columns_with_words_and_gaps_are_named(estimator, frames):
+    table = frames.DataFrame({"age": X[:, 0], "site": list("abc") * 20})
+    with pytest.raises(ValueError, match=r"^X has words in the column 'site' \(encode it"):
+        estimator.fit(table, Y)
+    age = [None, *X[1:, 0]]
+    with pytest.raises(ValueError, match=r"^X has 1 gap\(s\) in the column 'age' \(fill"):
+        estimator.fit(frames.DataFrame({"age": age, "b": X[:, 1]}), Y)
 
 
 PARAMETERS = {
