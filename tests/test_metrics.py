@@ -1,5 +1,6 @@
 """Measures of rankings against definitions over all orders, scikit-learn and one another."""
 
+import math
 from itertools import permutations
 
 import numpy as np
@@ -12,7 +13,15 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.neighbors import KNeighborsClassifier
 
 from skml_kalda import MLkNN
-from skml_kalda.metrics import coverage, get_scorer, ndcg_at_k, one_error, precision_at_k
+from skml_kalda.metrics import (
+    coverage,
+    get_scorer,
+    ndcg_at_k,
+    one_error,
+    precision_at_k,
+    propensities,
+    propensity_scored_precision_at_k,
+)
 from tests.conftest import made
 
 
@@ -72,12 +81,55 @@ def test_coverage_is_the_worst_of_all_orders(seed, decimals):
     assert coverage(Y, scores, sample_weight=weight) == pytest.approx(expected)
 
 
+@pytest.mark.parametrize("k", [1, 3, 8])
+@pytest.mark.parametrize(("seed", "decimals"), DRAWS)
+def test_propensity_scored_precision_is_that_of_plain_loops(seed, decimals, k):
+    Y, scores, weight = drawn(seed, decimals=decimals)
+    p = np.random.default_rng(seed).random(Y.shape[1]) + 0.1
+    found = best = 0.0
+    for y, s, w in zip(Y, scores, weight, strict=True):
+        gains = [sum(y[i] / p[i] for i in order[:k]) / k for order in orders(s)]
+        found += w * sum(gains) / len(gains)
+        best += w * sum(sorted(y / p, reverse=True)[:k]) / k
+    value = propensity_scored_precision_at_k(Y, scores, p, k=k, sample_weight=weight)
+    assert value == pytest.approx(found / best)
+    assert propensity_scored_precision_at_k(Y, Y / p, p, k=k) == pytest.approx(1)
+    assert propensity_scored_precision_at_k(0 * Y, scores, p) == 0
+
+
+@pytest.mark.parametrize("constants", [{}, {"a": 0.6, "b": 2.6}])
+def test_propensities_are_those_of_the_definition(constants):
+    Y, _, _ = drawn(0, n=50)
+    a, b = constants.get("a", 0.55), constants.get("b", 1.5)
+    expected = []
+    for label in range(Y.shape[1]):
+        count = sum(row[label] for row in Y)
+        C = (math.log(50) - 1) * (b + 1) ** a
+        expected.append(1 / (1 + C * math.exp(-a * math.log(count + b))))
+    for y in (Y, sparse.csr_matrix(Y), pd.DataFrame(Y)):
+        assert propensities(y, **constants) == pytest.approx(expected)
+    assert propensities([[1, 0]]).tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("wrong", [[1, 1], [1, 1, 0], [1, 1, np.nan]])
+def test_wrong_propensities_are_named(wrong):
+    with pytest.raises(ValueError, match=r"propensities must be 3 positive .*training samples"):
+        propensity_scored_precision_at_k([[0, 0, 1]], [[0.1, 0.2, 0.3]], wrong)
+    with pytest.raises(ValueError, match="y has one dimension"):
+        propensities([0, 1])
+    with pytest.raises(ValueError, match="a == 0"):
+        propensities([[0, 1]], a=0)
+
+
 MEASURES = {
     "precision_at_1": precision_at_k,
     "precision_at_3": lambda *args, **kw: precision_at_k(*args, k=3, **kw),
     "ndcg_at_3": lambda *args, **kw: ndcg_at_k(*args, k=3, **kw),
     "one_error": one_error,
     "coverage": coverage,
+    "propensity_scored": lambda Y, scores: propensity_scored_precision_at_k(
+        Y, scores, np.arange(1, np.shape(scores)[-1] + 1), k=2
+    ),
 }
 
 
