@@ -44,7 +44,7 @@ class CentredSamples(LinearOperator):
         self, X: Any, weight: Array, shift: Array | None = None, offset: Array | None = None
     ) -> None:
         X = X.astype(np.float64, copy=False)
-        shift = _first_of_full_columns(X, weight > 0) if shift is None else shift
+        shift = full_column_shift(X, weight > 0) if shift is None else shift
         self.X = shifted(X, shift)
         self.weight = weight
         self._root = np.sqrt(weight)[:, None]
@@ -179,13 +179,14 @@ class SingleSamples:
         return product
 
 
-def _first_of_full_columns(X: Any, counts: NDArray[np.bool_]) -> Array:
+def full_column_shift(X: Any, counted: NDArray[np.bool_] | None = None) -> Array:
     """Return the first value of every column without an implicit zero, and zero for the others.
 
-    Only samples that count, those of positive weight, are looked at.
+    A column with zeros has no large offset: its mean is at most of the size of its spread. Only
+    samples that count, such as those of positive weight, are looked at.
     """
     shift = np.zeros(X.shape[1])
-    rows = X[np.flatnonzero(counts)] if not counts.all() else X
+    rows = X if counted is None or counted.all() else X[np.flatnonzero(counted)]
     full = np.bincount(rows.indices, minlength=X.shape[1]) == rows.shape[0]
     if rows.shape[0] and full.any():
         shift[full] = rows[[0]].toarray()[0, full]
@@ -193,7 +194,16 @@ def _first_of_full_columns(X: Any, counts: NDArray[np.bool_]) -> Array:
 
 
 def shifted(X: Any, shift: Array) -> Any:
-    """Subtract `shift` from the stored values of X."""
+    """Subtract `shift` from the stored values of X: rows that count have no others there."""
     if not shift.any():
         return X
     return sparse.csr_array((X.data - shift[X.indices], X.indices, X.indptr), shape=X.shape)
+
+
+def wholly_shifted(X: Any, shift: Array) -> Any:
+    """Subtract `shift` from all values of X, whose columns are then in another order."""
+    moved = shift != 0
+    if not moved.any():
+        return X
+    block = sparse.csr_array(X[:, np.flatnonzero(moved)].toarray() - shift[moved])
+    return sparse.hstack([block, X[:, np.flatnonzero(~moved)]], format="csr")

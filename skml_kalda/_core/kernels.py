@@ -29,6 +29,7 @@ from sklearn.utils import check_random_state, gen_batches
 from sklearn.utils.extmath import randomized_svd, safe_sparse_dot
 
 from skml_kalda._core.arrays import Array, batches, check_distances, sum_duplicates
+from skml_kalda._core.centred import full_column_shift, wholly_shifted
 from skml_kalda._core.eigenproblem import RANGE_RTOL, positive_eigenpairs, with_signs
 from skml_kalda._core.scatter import PrimalScatter, Spectrum
 
@@ -142,7 +143,9 @@ class _KernelInput:
         rows = float_rows(X, as_sparse=self._is_sparse)
         if self._unit_length:
             rows = normalize(rows)
-        return rows if self._origin is None else _shifted(rows, self._origin)
+        if self._origin is None:
+            return rows
+        return wholly_shifted(rows, self._origin) if self._is_sparse else rows - self._origin
 
 
 def float_rows(X: Any, *, as_sparse: bool) -> Any:
@@ -158,25 +161,10 @@ def float_rows(X: Any, *, as_sparse: bool) -> Any:
 
 
 def _origin(rows: Any) -> Array:
-    """Return the mean of the samples; zero in the columns of sparse samples that have zeros.
-
-    Such a column has no large offset: its mean is at most of the size of its spread.
-    """
-    if not sparse.issparse(rows):
-        return np.asarray(rows[0] + (rows - rows[0]).mean(axis=0))
-    full = np.bincount(rows.indices, minlength=rows.shape[1]) == rows.shape[0]
-    return np.where(full, np.asarray(rows.mean(axis=0)).ravel(), 0)
-
-
-def _shifted(rows: Any, origin: Array) -> Any:
-    """Return samples minus the origin; the columns of sparse samples are in another order."""
-    if not sparse.issparse(rows):
-        return rows - origin
-    moved = origin != 0
-    if not moved.any():
-        return rows
-    block = sparse.csr_array(rows[:, np.flatnonzero(moved)].toarray() - origin[moved])
-    return sparse.hstack([block, rows[:, np.flatnonzero(~moved)]], format="csr")
+    """Return the mean of the samples, or where the large offsets of sparse ones begin."""
+    if sparse.issparse(rows):
+        return full_column_shift(rows)
+    return np.asarray(rows[0] + (rows - rows[0]).mean(axis=0))
 
 
 def _products_about_mean(rows: Any, landmarks: Any) -> Array:

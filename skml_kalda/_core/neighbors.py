@@ -18,9 +18,10 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
 from sklearn.utils.extmath import row_norms
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_array, validate_data
 
 from skml_kalda._core.arrays import batches, ratio
+from skml_kalda._core.centred import full_column_shift, wholly_shifted
 
 _EUCLIDEAN = ("minkowski", "euclidean", "l2")
 # With fewer samples per orthant, of which there are 2^p, a tree is no faster than brute force.
@@ -114,7 +115,12 @@ class ExactSearch(NearestNeighbors):
         self
             The fitted search.
         """
-        super().fit(X)
+        # In double precision, because rounding in single precision would break ties.
+        X = check_array(X, accept_sparse="csr", dtype=np.float64)
+        self._shift = None
+        if sparse.issparse(X) and _one_of(self.metric, _EUCLIDEAN):
+            self._shift = full_column_shift(X)
+        super().fit(self._shifted(X))
         n, p = self._fit_X.shape
         is_dense = not sparse.issparse(self._fit_X)
         is_low = is_dense and _one_of(self.metric, _EUCLIDEAN) and n >> p >= _SAMPLES_PER_ORTHANT
@@ -146,13 +152,18 @@ class ExactSearch(NearestNeighbors):
         n = self._fit_X.shape[0]
         if k > n:
             raise ValueError(f"n_neighbors={k} must be <= {n}, the number of training samples.")
-        X = validate_data(self, X, accept_sparse="csr", reset=False)
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        X = self._shifted(X)
         if self.metric == "precomputed" and sparse.issparse(X):
             # A graph of k neighbours may not contain one more.
             found = Neighbors(*super().kneighbors(X, k)).in_order()
         else:
             found = self._widened(X, k, min(k + 1, n))
         return tuple(found) if return_distance else found.indices
+
+    def _shifted(self, X: Any) -> Any:
+        """Subtract large offsets of sparse training samples, in which distances would cancel."""
+        return X if self._shift is None else wholly_shifted(sparse.csr_array(X), self._shift)
 
     def _widened(self, X: Any, k: int, width: int) -> Neighbors:
         """Search `width` neighbours, and more for the samples whose kth distance is tied."""

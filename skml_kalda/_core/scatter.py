@@ -427,8 +427,11 @@ class PrimalScatter(ArrayScatter):
         T = np.subtract(X, mean, out=work[0][: len(X)])  # Ω^½ X̃
         if np.any(root != 1):
             T *= root[:, None]
+        moments = label_moments(labels, weight, mean)
         cross = ((sparse.diags_array(root) @ labels).T @ T).T
-        return cls(*label_moments(labels, weight, mean), cross, label_gram(labels, weight), T.T @ T)
+        # Labels are not centred, so the rounding of a large mean would add up.
+        cross -= np.outer(root @ T / (weight.sum() or 1.0), moments[-1])
+        return cls(*moments, cross, label_gram(labels, weight), T.T @ T)
 
     def __add__(self, other: PrimalScatter) -> PrimalScatter:
         moments, factor, apart = merged(self, other)

@@ -11,6 +11,7 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 from skml_kalda._core.arrays import Array, check_columns, weighted_mean
+from skml_kalda._core.centred import full_column_shift, shifted
 from skml_kalda._core.eigenproblem import Normalization
 from skml_kalda._core.labels import Weighted, omega_weighted, row_shares
 from skml_kalda._core.scatter import TOL, label_gram
@@ -150,6 +151,7 @@ class MLDA(GeneralizedReducer):
 
     def _class_weights(self, X: Any, Y: Any, sample_weight: Array) -> Any:
         """Return W, shape (n, K)."""
+        sample_weight = sample_weight * (Y.sum(axis=1) > 0)  # the others count for nothing
         match self.weights:
             case "binary":
                 return Y
@@ -177,7 +179,7 @@ def fuzzy(X: Any, Y: Any, sample_weight: Array) -> sparse.csr_array:
     W_ik ∝ 1/d_ik² over the labels of sample i, and the centres c_k = Σ_i W_ik² x_i / Σ_i W_ik²,
     are updated in turn until the centres no longer move.
     """
-    X, mean = _centred_if_dense(X, sample_weight)
+    X, mean = _near_origin(X, sample_weight)
     sample_weight = sample_weight / sample_weight.max()  # its size cancels, and may overflow
     W = row_shares(Y)
     centres = _centres(X, W, sample_weight, np.tile(mean, (Y.shape[1], 1)))
@@ -212,7 +214,7 @@ def dependence(
     by row in random order. The maximum over one sample is at a corner, so W becomes one-hot.
     """
     state = _Assignment(X, Y, sample_weight)
-    several = np.flatnonzero(Y.sum(axis=1) > 1)
+    several = np.flatnonzero((Y.sum(axis=1) > 1) & (sample_weight > 0))
     for _ in range(_MAX_EPOCHS):
         moved = [state.move(i) for i in rng.permutation(several)]
         if not any(moved):
@@ -224,7 +226,7 @@ class _Assignment:
     """W, and the sums over all samples that determine the best class of a sample."""
 
     def __init__(self, X: Any, Y: Any, sample_weight: Array) -> None:
-        self.X, mean = _centred_if_dense(X, sample_weight)
+        self.X, mean = _near_origin(X, sample_weight)
         self.Y, self.weight = Y, sample_weight
         self.W = row_shares(Y).toarray()
         weighted = sample_weight[:, None] * self.W
@@ -267,10 +269,17 @@ def _row(X: Any, i: int) -> tuple[Any, Array]:
     return slice(None), X[i]
 
 
-def _centred_if_dense(X: Any, sample_weight: Array) -> tuple[Any, Array]:
-    """Return X and its mean. Dense X is centred, so its mean is zero; sparse X is unchanged."""
+def _near_origin(X: Any, weight: Array) -> tuple[Any, Array]:
+    """Return X in float64 without large offsets where samples have weight, and its mean.
+
+    Dense X is centred, so its mean is zero. Only the full columns of sparse X are shifted.
+    """
     X = X.astype(np.float64, copy=False)
-    mean = weighted_mean(X, sample_weight)
-    squares = X.multiply(X) if sparse.issparse(X) else (X - mean) ** 2
-    check_columns(~np.isfinite(np.asarray(squares.sum(axis=0))), "large")
-    return (X, mean) if sparse.issparse(X) else (X - mean, np.zeros_like(mean))
+    if sparse.issparse(X):
+        X = shifted(X, full_column_shift(X, weight > 0))
+        mean, squares = weighted_mean(X, weight), X.multiply(X).sum(axis=0)
+    else:
+        X = X - weighted_mean(X, weight)
+        mean, squares = np.zeros(X.shape[1]), np.sum(X**2, axis=0)
+    check_columns(~np.isfinite(np.asarray(squares)), "large")
+    return X, mean

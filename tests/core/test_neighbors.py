@@ -48,6 +48,20 @@ def test_neighbours_are_sorted_by_distance_then_by_row_number(draw, p, form, k):
     assert_allclose(distances, expected, rtol=1e-7, atol=1e-6)
 
 
+@pytest.mark.parametrize("offset", [0, 100, 1e8])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize("p", [3, 40])
+def test_ties_of_integers_are_exact_in_single_precision_and_far_from_the_origin(p, form, offset):
+    train, rows = integers(p, np.random.default_rng(0))
+    expected = sorted_rows(train, rows, 5)
+    column = np.arange(p) == 1
+    for dtype in [np.float64] if offset == 1e8 else [np.float32, np.float64]:
+        search = ExactSearch(5).fit(form((train + offset * column).astype(dtype)))
+        found = search.kneighbors(form((rows + offset * column).astype(dtype)))
+        assert_array_equal(found[1], expected[1])
+        assert_allclose(found[0], expected[0])
+
+
 @pytest.mark.parametrize("metric", ["euclidean", "cosine", "manhattan"])
 @pytest.mark.parametrize("p", [2, 40])
 def test_copies_of_a_row_are_found_in_their_order_whatever_is_searched_with_it(p, metric):

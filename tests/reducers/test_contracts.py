@@ -212,7 +212,7 @@ def test_rotated_data_give_rotated_directions(name):
 
 @every(BY_LABELS)
 def test_samples_without_labels_count_for_nothing(name):
-    X, Y = made(single=name == "MLDA-dependence")
+    X, Y = made()
     more = np.vstack([X, 10 + X[:7]]), np.vstack([Y, np.zeros((7, 4), dtype=int)])
     assert_same(clone(REDUCERS[name]).fit(*more), clone(REDUCERS[name]).fit(X, Y))
 
@@ -229,7 +229,7 @@ def test_classes_without_samples_are_left_out(name):
 
 @every(LINEAR)
 def test_samples_of_zero_weight_are_not_there(name):
-    X, Y = made(single=name == "MLDA-dependence")
+    X, Y = made()
     weight = np.arange(60) % 3 / 2.0
     there = weight > 0
     far = X + 100 * ~there[:, None]

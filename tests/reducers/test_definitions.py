@@ -15,9 +15,10 @@ from sklearn.base import clone
 
 from skml_kalda import MDDM, MLLS, OCM
 from tests.classic import CCA, LDA, MLDA, MLR, MLSI, OPLS, RLDA, MultiLabelKaLDA
+from tests.conftest import made
 from tests.forms import FORMS, fitted
 from tests.oracles import covariances, shrunk, top, weighted_scatters
-from tests.reducers.cases import KALDA, KINDS, REDUCERS, assert_same, thinned
+from tests.reducers.cases import BY_LABELS, KALDA, KINDS, REDUCERS, assert_same, thinned
 
 EXACT = {"tol": 1e-12}
 
@@ -168,6 +169,31 @@ def test_all_forms_and_stores_give_the_same(name, kind):
         assert_same(fitted(exact(name), X, Y, "operator"), expected, atol)
     except ValueError:
         assert name in MAY_REFUSE
+
+
+@pytest.mark.parametrize("ignored", ["weight", "labels"])
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("name", ALL)
+def test_sparse_columns_far_off_keep_their_digits_beside_samples_that_do_not_count(
+    name, form, ignored
+):
+    """The zeros of those samples are implicit: the columns are full where it matters."""
+    if ignored == "labels" and name not in {*BY_LABELS, *KALDA} - {"kaLDA-samples"}:
+        return  # samples without labels count
+    X, Y = made()
+    X = np.round(X * 2**10) / 2**10 + [1e6, 0, -1e8, 0, 0, 0, 1e8, 0]
+    there = np.arange(60) % 10 > 0
+    Y[:4], Y[10:14] = Y[10:14], np.eye(4)
+    weight = np.where(there, 1.0, ignored == "labels")
+    if ignored == "labels":
+        Y[~there] = 0
+    expected = fitted(exact(name), X[there], Y[there], "primal")
+    try:
+        full = sparse.csr_array(X * there[:, None])
+        assert_same(fitted(exact(name), full, Y, form, sample_weight=weight), expected)
+    except ValueError:
+        assert name in MAY_REFUSE
+        assert form == "operator"
 
 
 # With a ridge every method has its directions from products alone, whatever S_t lacks.
