@@ -429,9 +429,9 @@ class BaseReducer(SupervisedTransformer):
             check_class_means(name, scatter, self._sample_weighted)
         if self.n_components is None:  # refused before a ridge is chosen, which takes long
             check_labels(scatter.n_features, scatter.n_classes)
+        mean = scatter.mean.astype(dtype)
         scatter = replace(scatter.cleaned(), sample_weighted=self._sample_weighted, tol=self.tol)
         G, attributes = self._directions(scatter)
-        mean = scatter.mean.astype(dtype)
         del scatter  # which may hold copies of the data
         components = np.array(G.T, dtype=dtype, order="C")
         components *= signs(G).astype(dtype)[:, None]

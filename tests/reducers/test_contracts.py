@@ -381,6 +381,20 @@ def test_inverse_transform_is_the_nearest_point_with_that_projection(name):
             reducer.inverse_transform(Z[:, :2])
 
 
+@every(LINEAR)
+@pytest.mark.parametrize("store", [np.asarray, sparse.csr_array])
+def test_constant_columns_keep_their_mean(name, store):
+    """Also where the mean of 3.7 is not 3.7 by rounding, which looks like some variance."""
+    X, Y = made()
+    for constant in (3.7, 4.0, 1e6 / 3):
+        X[:, 2] = constant
+        reducer = clone(LINEAR[name]).fit(store(X), Y)
+        np.testing.assert_allclose(reducer.mean_[2], constant, rtol=1e-12)
+        if hasattr(reducer, "inverse_transform"):
+            back = reducer.inverse_transform(reducer.transform(X))
+            np.testing.assert_allclose(back[:, 2], constant, rtol=1e-9)
+
+
 def test_every_reducer_is_public_and_registered():
     registered = {e.name: e for e in entry_points(group="skmultilearn.transformers")}
     assert {type(reducer).__name__ for reducer in ALL.values()} <= DEFAULTS.keys()
