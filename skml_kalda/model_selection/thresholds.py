@@ -22,22 +22,23 @@ from skml_kalda._core.labels import multilabel_matrix, sparse_form
 from skml_kalda._core.thresholds import (
     RESPONSES,
     Average,
+    attained,
     best_thresholds,
     check_average,
     label_scores,
+    measure_of,
 )
 from skml_kalda.classifiers._predictions import dense, framed_like
 from skml_kalda.model_selection.splits import MultiLabelStratifiedKFold
 
 
 class TunedThresholdsCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
-    """Multi-label classifier with the thresholds that maximise F1 on held-out samples.
+    """Multi-label classifier with the thresholds that maximise F1, or another objective.
 
     A classifier predicts a label where its probability is at least 0.5, or its score at least 0.
     For F1 that is rarely the best threshold: rare labels are then predicted too rarely. This
-    estimator scores every training sample by cross-validation, finds the thresholds with the
-    highest F1 on those scores, fits the classifier to all samples, and predicts with the
-    thresholds.
+    estimator scores every training sample by cross-validation, finds the thresholds that are best
+    for those scores, fits the classifier to all samples, and predicts with the thresholds.
 
     Parameters
     ----------
@@ -45,8 +46,8 @@ class TunedThresholdsCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         Any multi-label classifier with ``predict_proba`` or ``decision_function``, whether it
         returns an array, a list of arrays as in scikit-learn or a sparse matrix.
     average : {"macro", "micro", "samples"}, default="macro"
-        The F1 to maximise: the mean over labels, the F1 of all (sample, label) pairs together, or
-        the mean over samples.
+        The objective to maximise: its mean over labels, that of all (sample, label) pairs
+        together, or its mean over samples.
     per_label : bool, default=False
         Whether each label gets a threshold of its own. One threshold for all labels is the safer
         choice if there are few samples. "samples" allows one threshold only.
@@ -56,6 +57,12 @@ class TunedThresholdsCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         `estimator` as it is; pass samples to `fit` that it was not fitted on.
     response_method : {"auto", "predict_proba", "decision_function"}, default="auto"
         What to apply the thresholds to. "auto" is ``predict_proba`` if the classifier has it.
+    objective : str, array-like of shape (2, 2) or callable, default="f1"
+        What to maximise. "f1", "f2", "f0.5" and so on are F-beta; "recall_at_precision_0.9" is the
+        recall if the precision is at least 0.9, else zero. A matrix has the costs
+        ``[[true 0, false 1], [false 0, true 1]]``; their mean is made as low as possible. A
+        callable ``(y_true, y_pred) -> float``, or a scorer of scikit-learn, gets arrays of shape
+        (n, K), or one label after another if `per_label`; it needs no `average`.
     n_jobs : int or None, default=None
         Number of folds to fit at the same time; -1 means all processors.
 
@@ -65,8 +72,10 @@ class TunedThresholdsCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         The threshold of every label. All are equal unless `per_label`, except that labels
         without a sample have infinity: they are never predicted.
     best_score_ : float
-        F1 of the held-out samples with these thresholds. They were chosen for it, so expect
+        Objective on the held-out samples with these thresholds. They were chosen for it, so expect
         slightly less on new samples.
+    fold_scores_ : ndarray of shape (n_splits,)
+        The same for the samples that each split holds out; their spread says how certain it is.
     estimator_ : classifier
         The classifier, fitted to all samples.
     label_names_ : ndarray of shape (K,)
@@ -81,12 +90,13 @@ class TunedThresholdsCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     Notes
     -----
-    All distinct scores are tried, not a grid, by sorting them once. Thresholds lie midway between
-    two neighbouring scores. With `per_label` and ``average="micro"`` the thresholds together
-    maximise the F1 of all pairs; labels that only lower it are never predicted.
+    All distinct scores are tried, not a grid, by sorting them once; for a callable, up to 100 of
+    their quantiles. Thresholds lie midway between two neighbouring scores. With `per_label` and
+    ``average="micro"`` the thresholds together maximise the F-beta of all pairs; labels that only
+    lower it are never predicted.
 
-    The F1 is not weighted: `sample_weight` and other parameters of fit, split by samples, are
-    passed only to the classifier.
+    The objective is not weighted: `sample_weight` and other parameters of fit, split by samples,
+    are passed only to the classifier.
 
     Examples
     --------
@@ -115,6 +125,7 @@ class TunedThresholdsCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         "cv": ["cv_object", StrOptions({"prefit"})],
         "response_method": [StrOptions({"auto", *RESPONSES})],
         "n_jobs": [Integral, None],
+        "objective": [str, callable, "array-like"],
     }
 
     def __init__(
@@ -126,6 +137,7 @@ class TunedThresholdsCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         cv: Any = 5,
         response_method: str = "auto",
         n_jobs: int | None = None,
+        objective: Any = "f1",
     ) -> None:
         self.estimator = estimator
         self.average = average
@@ -133,6 +145,7 @@ class TunedThresholdsCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self.cv = cv
         self.response_method = response_method
         self.n_jobs = n_jobs
+        self.objective = objective
 
     @_fit_context(prefer_skip_nested_validation=False)  # The inner estimator is not yet validated.
     def fit(self, X: Any, y: Any, **params: Any) -> Self:
@@ -144,7 +157,7 @@ class TunedThresholdsCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             Training data, in any form that the classifier accepts.
         y : {array-like, sparse} of shape (n, K)
             Indicator matrix of 0 and 1, with NaN for unknown labels if the classifier accepts
-            it. Unknown labels do not count in F1.
+            it. Unknown labels do not count in the objective.
         **params : dict
             Parameters for the fit of the classifier, such as `sample_weight`, and `groups` for
             the splitter; with metadata routing enabled, what they request.
@@ -154,7 +167,8 @@ class TunedThresholdsCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self
             The fitted estimator.
         """
-        check_average(self.average, self.per_label)
+        measure = measure_of(self.objective)
+        check_average(self.average, self.per_label, measure)
         X, y = indexable(X, y)
         Y, names, _, unknown = multilabel_matrix(
             y,
@@ -167,18 +181,20 @@ class TunedThresholdsCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         if isinstance(self.cv, str):
             check_is_fitted(self.estimator)
             self.estimator_ = self.estimator
-            scores = self._scores(self.estimator, X, Y.shape[1])
+            scores, folds = self._scores(self.estimator, X, Y.shape[1]), [np.arange(Y.shape[0])]
         else:
-            scores, rows = self._held_out(X, y, Y.shape[1], routed)
-            Y, unknown = Y[rows], None if unknown is None else unknown[rows]
+            scores, folds = self._held_out(X, y, Y.shape[1], routed)
             self.estimator_ = clone(self.estimator).fit(X, y, **routed.estimator.fit)
-        self.thresholds_ = best_thresholds(
-            scores, Y, unknown, average=self.average, per_label=self.per_label
-        )
-        predicted = scores >= self.thresholds_
-        if unknown is not None:
-            predicted[unknown.nonzero()] = False
-        self.best_score_ = _f1(Y.toarray() > 0, predicted, self.average)
+        rows = np.concatenate(folds)
+        Y, unknown = Y[rows], None if unknown is None else unknown[rows]
+        options: dict[str, Any] = {"average": self.average, "per_label": self.per_label}
+        self.thresholds_ = best_thresholds(scores, Y, unknown, measure=measure, **options)
+        known = np.ones(Y.shape, bool) if unknown is None else unknown.toarray() == 0
+        found = Y.toarray() > 0, scores >= self.thresholds_, known
+        self.best_score_ = attained(measure, *found, **options)
+        ends = np.cumsum([len(fold) for fold in folds])[:-1]
+        parts = zip(*(np.split(each, ends) for each in found), strict=True)
+        self.fold_scores_ = np.array([attained(measure, *part, **options) for part in parts])
         for name in ("classes_", "n_features_in_", "feature_names_in_"):
             if hasattr(self.estimator_, name):
                 setattr(self, name, getattr(self.estimator_, name))
@@ -271,14 +287,14 @@ class TunedThresholdsCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     def _held_out(
         self, X: Any, y: Any, n_labels: int, routed: Any
-    ) -> tuple[Array, NDArray[np.intp]]:
+    ) -> tuple[Array, list[NDArray[np.intp]]]:
         """Return the scores of the samples that each split holds out, and their indices."""
         splits = list(self._splitter().split(X, y, **routed.splitter.split))
         scores = Parallel(n_jobs=self.n_jobs)(
             delayed(self._of_split)(X, y, n_labels, routed.estimator.fit, train, test)
             for train, test in splits
         )
-        return np.concatenate(scores), np.concatenate([test for _, test in splits])
+        return np.concatenate(scores), [test for _, test in splits]
 
     def _of_split(
         self, X: Any, y: Any, n_labels: int, fit_params: dict[str, Any], train: Any, test: Any
@@ -302,11 +318,3 @@ class TunedThresholdsCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         tags.target_tags.multi_output = True
         tags.target_tags.single_output = False
         return tags
-
-
-def _f1(Y: NDArray[np.bool_], predicted: NDArray[np.bool_], average: Average) -> float:
-    """Return F1; zero for a label or sample of neither. scikit-learn's takes one label for two."""
-    axis = {"macro": 0, "micro": None, "samples": 1}[average]
-    hits = np.sum(Y & predicted, axis=axis)
-    size = np.sum(Y, axis=axis) + np.sum(predicted, axis=axis)
-    return float(np.mean(2 * hits / np.maximum(size, 1)))

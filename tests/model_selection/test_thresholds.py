@@ -1,9 +1,12 @@
 """Tuned thresholds against brute force, and the conventions of scikit-learn."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 import sklearn
 from scipy import sparse
+from sklearn import metrics
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
@@ -11,6 +14,7 @@ from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.model_selection import (
     GroupKFold,
     KFold,
+    TunedThresholdClassifierCV,
 )
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.multioutput import ClassifierChain, MultiOutputClassifier
@@ -22,7 +26,7 @@ from sklearn.utils.fixes import parse_version
 from skmultilearn.problem_transform import BinaryRelevance
 
 from skml_kalda import MLkNN, MultiLabelKaLDA
-from skml_kalda.model_selection import TunedThresholdsCV
+from skml_kalda.model_selection import MultiLabelStratifiedKFold, TunedThresholdsCV
 from tests.conftest import made, passes
 from tests.core.test_thresholds import f1
 
@@ -167,9 +171,123 @@ def test_the_response_can_be_chosen():
     np.testing.assert_array_equal(scores["auto"].predict(X), scores["decision_function"].predict(X))
 
 
+COST = np.array([[0.0, 1.0], [5.0, 0.5]])
+
+
+def cost_of(Y, predicted):
+    return -np.mean(COST[Y, predicted])
+
+
+def recall_at_precision(Y, predicted):
+    precise = metrics.precision_score(Y, predicted, zero_division=0) >= 0.6
+    return precise * metrics.recall_score(Y, predicted, zero_division=0)
+
+
+def over(average, measure):
+    """The mean of a measure over labels or samples, or that of all pairs."""
+
+    def averaged(Y, predicted):
+        if average == "micro":
+            return measure(Y.ravel(), predicted.ravel())
+        pairs = (
+            zip(Y, predicted, strict=True)
+            if average == "samples"
+            else zip(Y.T, predicted.T, strict=True)
+        )
+        return np.mean([measure(*pair) for pair in pairs])
+
+    return averaged
+
+
+def f_beta(Y, predicted):
+    return metrics.fbeta_score(Y, predicted, beta=2, zero_division=0)
+
+
+OBJECTIVES = {"f2": f_beta, "recall_at_precision_0.6": recall_at_precision, "cost": cost_of}
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.parametrize(
+    ("average", "per_label"),
+    [("macro", False), ("micro", False), ("samples", False), ("macro", True), ("micro", True)],
+)
+def test_thresholds_are_the_best_for_every_objective(objective, average, per_label):
+    X, Y = (each[:, 1:] for each in echoed(n=9))
+    given = COST if objective == "cost" else objective
+    tuned = TunedThresholdsCV(Echo(), cv=3, objective=given, average=average, per_label=per_label)
+    if (objective, average, per_label) == ("recall_at_precision_0.6", "micro", True):
+        with pytest.raises(ValueError, match=r"'micro' is not available.*pass one of \['macro'\]"):
+            tuned.fit(X, Y)
+        return
+    tuned.fit(X, Y)
+    value = over(average, OBJECTIVES[objective])
+    every = [[*np.unique(X if not per_label else X[:, k]), np.inf] for k in range(2)]
+    pairs = product(*every) if per_label else zip(*every, strict=True)
+    best = max(value(Y, (pair <= X).astype(int)) for pair in pairs)
+    assert tuned.best_score_ == pytest.approx(best, abs=1e-12)
+    assert value(Y, tuned.predict(X)) == pytest.approx(best, abs=1e-12)
+    folds = [
+        value(Y[test], tuned.predict(X[test]))
+        for _, test in MultiLabelStratifiedKFold(3).split(X, Y)
+    ]
+    np.testing.assert_allclose(tuned.fold_scores_, folds)
+
+
+class EchoOfOne(Echo):
+    """One label, as scikit-learn has it."""
+
+    def fit(self, X, y):
+        self.classes_ = np.array([0, 1])
+        return self
+
+    def decision_function(self, X):
+        return X[:, 0]
+
+
+@pytest.mark.parametrize("per_label", [False, True])
+@pytest.mark.parametrize(
+    "scorer",
+    [
+        metrics.make_scorer(metrics.matthews_corrcoef),
+        metrics.make_scorer(metrics.fbeta_score, beta=0.5, zero_division=0),
+        metrics.make_scorer(metrics.hamming_loss, greater_is_better=False),
+    ],
+)
+def test_any_scorer_is_as_good_as_in_scikit_learns_search_of_one_label(scorer, per_label):
+    X, Y = (each[:, :1] for each in echoed(n=90))
+    options = {"objective": scorer, "per_label": per_label}
+    ours = TunedThresholdsCV(Echo(), cv=KFold(3), **options).fit(X, Y)
+    theirs = TunedThresholdClassifierCV(
+        EchoOfOne(), scoring=scorer, cv=KFold(3), thresholds=np.sort(X[:, 0])
+    ).fit(X, Y[:, 0])
+
+    def value(predicted):
+        return scorer._sign * scorer._score_func(Y[:, 0], predicted, **scorer._kwargs)
+
+    every = [value((X[:, 0] >= t).astype(int)) for t in [*X[:, 0], np.inf]]
+    assert ours.best_score_ == pytest.approx(max(every))
+    assert value(ours.predict(X)[:, 0]) == pytest.approx(max(every))
+    assert max(every) >= value(theirs.predict(X)) - 1e-12
+
+
+def test_a_callable_scores_each_label_where_it_is_known():
+    X, Y = echoed(n=60)
+    y = np.where(np.random.default_rng(0).random(Y.shape) < 0.3, np.nan, Y)
+    options = {"objective": metrics.matthews_corrcoef, "per_label": True, "cv": 3}
+    found = TunedThresholdsCV(Echo(), **options).fit(X, y).thresholds_
+    for k, known in enumerate(~np.isnan(y.T)):
+        alone = TunedThresholdsCV(Echo(), **options).fit(X[known, k : k + 1], Y[known, k : k + 1])
+        np.testing.assert_allclose(found[k], alone.thresholds_[0])
+    with pytest.raises(ValueError, match=r"unknown labels .* set per_label=True"):
+        TunedThresholdsCV(Echo(), objective=metrics.jaccard_score).fit(X, y)
+
+
 @pytest.mark.parametrize(
     ("parameters", "error"),
     [
+        ({"objective": "f"}, "objective='f'"),
+        ({"objective": "recall_at_precision_2"}, "objective='recall_at_precision_2'"),
+        ({"objective": [[1, 0], [1, 0]]}, "errors cost no less"),
         ({"average": "weighted"}, "average"),
         ({"average": "samples", "per_label": True}, "average='samples'.*per_label=True"),
         ({"cv": "five"}, "cv"),
