@@ -1,12 +1,13 @@
 """Measures of label rankings that scikit-learn lacks, as functions and as scorers.
 
 Scores may be dense or sparse. Entries that sparse scores do not store are zero; no dense array
-of all samples and labels is made.
+of all samples and labels is made. Unknown labels (NaN) are left out.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
@@ -17,7 +18,7 @@ from sklearn.metrics._scorer import _BaseScorer
 from sklearn.utils import check_array, check_consistent_length, check_scalar, column_or_1d
 
 from skml_kalda._core.arrays import Array
-from skml_kalda._core.labels import multilabel_matrix
+from skml_kalda._core.labels import Indicator, multilabel_matrix
 from skml_kalda._core.thresholds import RESPONSES, label_scores
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "get_scorer",
     "ndcg_at_k",
     "one_error",
+    "per_label",
     "precision_at_k",
     "propensities",
     "propensity_scored_precision_at_k",
@@ -39,7 +41,7 @@ def precision_at_k(
     Parameters
     ----------
     y_true : {array-like, sparse} of shape (n, K)
-        True labels, 0 and 1.
+        True labels, 0 and 1, or NaN where unknown.
     y_score : {array-like, sparse} of shape (n, K)
         Scores, higher for labels that are more likely.
     k : int, default=1
@@ -79,9 +81,9 @@ def precision_at_k(
     >>> precision_at_k(y_true, y_score), precision_at_k(y_true, y_score, k=2)
     (0.5, 0.5)
     """
-    Y, scores = _checked(y_true, y_score)
+    Y, scores, weight = _checked(y_true, y_score, sample_weight)
     check_scalar(k, "k", Integral, min_val=1)
-    return _mean(_ranked_gain(Y, scores, np.full(k, 1 / k)), sample_weight)
+    return _mean(_ranked_gain(Y, scores, np.full(k, 1 / k)), weight)
 
 
 def ndcg_at_k(
@@ -92,7 +94,7 @@ def ndcg_at_k(
     Parameters
     ----------
     y_true : {array-like, sparse} of shape (n, K)
-        True labels, 0 and 1.
+        True labels, 0 and 1, or NaN where unknown.
     y_score : {array-like, sparse} of shape (n, K)
         Scores, higher for labels that are more likely.
     k : int, default=5
@@ -123,12 +125,12 @@ def ndcg_at_k(
     >>> ndcg_at_k([[1, 0, 1], [0, 1, 0]], [[0.9, 0.6, 0.3], [0.2, 0.4, 0.8]], k=3)
     0.775...
     """
-    Y, scores = _checked(y_true, y_score)
+    Y, scores, weight = _checked(y_true, y_score, sample_weight)
     check_scalar(k, "k", Integral, min_val=1)
     discount = 1 / np.log2(np.arange(2, k + 2))
     n_labels = np.diff(Y.indptr)
     ideal = np.cumsum(discount)[np.clip(n_labels, 1, k) - 1]
-    return _mean(_ranked_gain(Y, scores, discount) / ideal, sample_weight)
+    return _mean(_ranked_gain(Y, scores, discount) / ideal, weight)
 
 
 def propensities(y: Any, *, a: float = 0.55, b: float = 1.5) -> NDArray[np.float64]:
@@ -173,7 +175,7 @@ def propensities(y: Any, *, a: float = 0.55, b: float = 1.5) -> NDArray[np.float
     """
     for name, value in (("a", a), ("b", b)):
         check_scalar(value, name, Real, min_val=0, include_boundaries="neither")
-    Y = _true_labels(y, "y")
+    Y = _true_labels(y, "y").matrix
     scale = max(np.log(Y.shape[0]) - 1, 0) * (b + 1) ** a
     return 1 / (1 + scale * (Y.sum(axis=0) + b) ** -a)
 
@@ -191,7 +193,7 @@ def propensity_scored_precision_at_k(
     Parameters
     ----------
     y_true : {array-like, sparse} of shape (n, K)
-        True labels, 0 and 1.
+        True labels, 0 and 1, or NaN where unknown.
     y_score : {array-like, sparse} of shape (n, K)
         Scores, higher for labels that are more likely.
     propensities : array-like of shape (K,)
@@ -235,7 +237,7 @@ def propensity_scored_precision_at_k(
     >>> propensity_scored_precision_at_k(y_true, y_score, [0.5, 0.5, 0.25])
     0.666...
     """
-    Y, scores = _checked(y_true, y_score)
+    Y, scores, weight = _checked(y_true, y_score, sample_weight)
     check_scalar(k, "k", Integral, min_val=1)
     p = column_or_1d(propensities, dtype=np.float64)
     if len(p) != Y.shape[1] or not (p > 0).all():
@@ -245,8 +247,8 @@ def propensity_scored_precision_at_k(
         )
     weighted = sparse.csr_array(Y.multiply(1 / p))
     every = np.full(k, 1 / k)
-    best = _mean(_ranked_gain(weighted, weighted, every), sample_weight)
-    return _mean(_ranked_gain(weighted, scores, every), sample_weight) / best if best else 0.0
+    best = _mean(_ranked_gain(weighted, weighted, every), weight)
+    return _mean(_ranked_gain(weighted, scores, every), weight) / best if best else 0.0
 
 
 def one_error(y_true: Any, y_score: Any, *, sample_weight: ArrayLike | None = None) -> float:
@@ -255,7 +257,7 @@ def one_error(y_true: Any, y_score: Any, *, sample_weight: ArrayLike | None = No
     Parameters
     ----------
     y_true : {array-like, sparse} of shape (n, K)
-        True labels, 0 and 1.
+        True labels, 0 and 1, or NaN where unknown.
     y_score : {array-like, sparse} of shape (n, K)
         Scores, higher for labels that are more likely.
     sample_weight : array-like of shape (n,), default=None
@@ -296,7 +298,7 @@ def coverage(y_true: Any, y_score: Any, *, sample_weight: ArrayLike | None = Non
     Parameters
     ----------
     y_true : {array-like, sparse} of shape (n, K)
-        True labels, 0 and 1.
+        True labels, 0 and 1, or NaN where unknown.
     y_score : {array-like, sparse} of shape (n, K)
         Scores, higher for labels that are more likely.
     sample_weight : array-like of shape (n,), default=None
@@ -328,8 +330,60 @@ def coverage(y_true: Any, y_score: Any, *, sample_weight: ArrayLike | None = Non
     >>> coverage([[1, 0, 1], [0, 1, 0]], [[0.9, 0.6, 0.3], [0.2, 0.4, 0.8]])
     1.5
     """
-    Y, scores = _checked(y_true, y_score)
-    return _mean(np.maximum(_covering_rank(Y, scores) - 1, 0), sample_weight)
+    Y, scores, weight = _checked(y_true, y_score, sample_weight)
+    return _mean(np.maximum(_covering_rank(Y, scores) - 1, 0), weight)
+
+
+def per_label(
+    metric: Callable[..., float],
+    y_true: Any,
+    y_pred: Any,
+    *,
+    sample_weight: ArrayLike | None = None,
+    **options: Any,
+) -> NDArray[np.float64]:
+    """Apply a metric of scikit-learn to each label, over the samples in which it is known.
+
+    Parameters
+    ----------
+    metric : callable
+        For two classes, such as :func:`sklearn.metrics.f1_score` or
+        :func:`sklearn.metrics.average_precision_score`.
+    y_true : {array-like, sparse} of shape (n, K)
+        True labels, 0 and 1, or NaN where unknown.
+    y_pred : {array-like, sparse} of shape (n, K)
+        What the metric compares them with: predicted labels, probabilities or scores.
+    sample_weight : array-like of shape (n,), default=None
+        Weights of the samples, for metrics that take them.
+    **options : dict
+        Further arguments of the metric.
+
+    Returns
+    -------
+    ndarray of shape (K,)
+        One value for each label; their mean is the macro average. NaN for labels that are unknown
+        in all samples.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.metrics import f1_score
+    >>> from skml_kalda.metrics import per_label
+    >>> per_label(f1_score, [[1, 0], [0, 1], [np.nan, 1]], [[1, 0], [1, 1], [0, 0]])
+    array([0.66666667, 0.66666667])
+    """
+    Y, _, _, unknown = _true_labels(y_true, allow_unknown=True)
+    found = y_pred.toarray() if sparse.issparse(y_pred) else np.asarray(y_pred)
+    _check_shape(Y, found, "y_pred")
+    weight = None if sample_weight is None else _weights(sample_weight, Y)
+    known = np.ones(Y.shape, bool) if unknown is None else unknown.toarray() == 0
+    truth = Y.toarray().astype(int)
+    values = np.full(Y.shape[1], np.nan)
+    for k in np.flatnonzero(known.any(axis=0)):
+        at = known[:, k]
+        weights = {} if weight is None else {"sample_weight": weight[at]}
+        values[k] = metric(truth[at, k], found[at, k], **weights, **options)
+    return values
 
 
 def get_scorer(name: str) -> _RankingScorer:
@@ -378,38 +432,56 @@ class _RankingScorer(_BaseScorer):
     # scikit-learn's own scorers fail on labels that are constant in a training fold, and may take
     # two labels for two classes.
     def _score(self, method_caller: Any, estimator: Any, X: Any, y_true: Any, **kwargs: Any) -> Any:
-        Y = _true_labels(y_true)
-        scores = label_scores(estimator, X, Y.shape[1], self._response_method)
-        return self._sign * self._score_func(Y, scores, **self._kwargs, **kwargs)
+        n_labels = _true_labels(y_true, allow_unknown=True).matrix.shape[1]
+        scores = label_scores(estimator, X, n_labels, self._response_method)
+        return self._sign * self._score_func(y_true, scores, **self._kwargs, **kwargs)
 
 
-def _true_labels(y_true: Any, name: str = "y_true") -> sparse.csr_array:
+def _true_labels(y_true: Any, name: str = "y_true", *, allow_unknown: bool = False) -> Indicator:
     single_label = "sklearn.metrics.top_k_accuracy_score"
-    return multilabel_matrix(y_true, name, single_label=single_label).matrix
+    return multilabel_matrix(y_true, name, single_label=single_label, allow_unknown=allow_unknown)
 
 
-def _checked(y_true: Any, y_score: Any) -> tuple[sparse.csr_array, Any]:
-    Y = _true_labels(y_true)
+def _checked(
+    y_true: Any, y_score: Any, sample_weight: ArrayLike | None
+) -> tuple[sparse.csr_array, Any, Array]:
+    """Return labels, scores and weights; unknown labels have the lowest score, and are not true."""
+    Y, _, _, unknown = _true_labels(y_true, allow_unknown=True)
     scores = check_array(
         y_score, accept_sparse="csr", dtype=[np.float64, np.float32], input_name="y_score"
     )
-    if Y.shape != scores.shape:
-        raise ValueError(
-            f"y_true has shape {Y.shape}, but y_score has shape {scores.shape}: pass one score "
-            "for each entry of y_true."
-        )
+    _check_shape(Y, scores, "y_score")
     if sparse.issparse(scores):
         scores = sparse.csr_array(scores, copy=True)
         scores.sum_duplicates()
         scores.eliminate_zeros()
-    return Y, scores
+    weight = _weights(sample_weight, Y)
+    if unknown is not None:
+        if sparse.issparse(scores):
+            scores = sparse.csr_array(scores + unknown * -np.inf)
+        else:
+            scores = np.where(unknown.toarray() > 0, -np.inf, scores)
+        weight = np.where(unknown.sum(axis=1) < Y.shape[1], weight, 0)
+    return Y, scores, weight
 
 
-def _mean(of_rows: NDArray[Any], sample_weight: ArrayLike | None) -> float:
+def _check_shape(Y: sparse.csr_array, given: Any, name: str) -> None:
+    if Y.shape != given.shape:
+        raise ValueError(
+            f"y_true has shape {Y.shape}, but {name} has shape {given.shape}: pass one value for "
+            "each entry of y_true."
+        )
+
+
+def _weights(sample_weight: ArrayLike | None, Y: sparse.csr_array) -> Array:
     if sample_weight is None:
-        return float(np.mean(of_rows))
+        return np.ones(Y.shape[0])
     weight = column_or_1d(sample_weight, dtype=np.float64)
-    check_consistent_length(of_rows, weight)
+    check_consistent_length(Y, weight)
+    return weight
+
+
+def _mean(of_rows: NDArray[Any], weight: Array) -> float:
     return float(np.average(of_rows, weights=weight))
 
 

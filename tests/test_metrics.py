@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import average_precision_score, f1_score, fbeta_score
 from sklearn.model_selection import KFold, cross_val_score
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.neighbors import KNeighborsClassifier
@@ -18,6 +19,7 @@ from skml_kalda.metrics import (
     get_scorer,
     ndcg_at_k,
     one_error,
+    per_label,
     precision_at_k,
     propensities,
     propensity_scored_precision_at_k,
@@ -146,6 +148,48 @@ def test_sparse_scores_are_the_same_as_dense_ones(measure, form, seed):
     assert measure(Y, form(scores)) == pytest.approx(expected)
     assert measure(form(Y), form(scores)) == pytest.approx(expected)
     assert measure(pd.DataFrame(Y), scores) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(
+    "measure", [name for name in MEASURES if name != "propensity_scored"], indirect=True
+)
+def test_unknown_labels_are_out_of_the_ranking(measure, seed, form):
+    Y, scores, weight = drawn(seed, n=12)
+    known = np.random.default_rng(seed).random(Y.shape) < 0.7
+    known[3] = False  # counts for nothing
+    rows = [i for i in range(12) if known[i].any()]
+    alone = [measure(Y[[i]][:, known[i]], scores[[i]][:, known[i]]) for i in rows]
+    found = measure(np.where(known, Y, np.nan), form(scores), sample_weight=weight)
+    assert found == pytest.approx(np.average(alone, weights=weight[rows]))
+
+
+@pytest.mark.parametrize("form", [np.asarray, pd.DataFrame, sparse.csr_array])
+def test_metrics_of_scikit_learn_for_each_label_where_it_is_known(form):
+    Y, scores, weight = drawn(0, n=40, decimals=2)
+    known = np.random.default_rng(1).random(Y.shape) < 0.7
+    known[:, 4] = False
+    found = per_label(
+        average_precision_score, np.where(known, Y, np.nan), form(scores), sample_weight=weight
+    )
+    expected = [
+        average_precision_score(Y[at, k], scores[at, k], sample_weight=weight[at])
+        for k, at in enumerate(known.T[:4])
+    ]
+    np.testing.assert_allclose(found, [*expected, np.nan])
+    f2 = per_label(fbeta_score, Y, (scores > 0).astype(int), beta=2)
+    np.testing.assert_allclose(f2, fbeta_score(Y, scores > 0, beta=2, average=None))
+    with pytest.raises(ValueError, match=r"y_true has shape \(40, 5\), but y_pred has shape"):
+        per_label(f1_score, Y, scores[:, :2])
+
+
+def test_scorers_leave_unknown_labels_out():
+    X, Y = made(n=60)
+    classifier = MLkNN().fit(X, Y)
+    y = np.where(np.random.default_rng(0).random(Y.shape) < 0.3, np.nan, Y)
+    found = get_scorer("precision_at_2")(classifier, X, y)
+    assert found == precision_at_k(y, classifier.predict_proba(X), k=2) != pytest.approx(1)
 
 
 def test_stored_zeros_and_duplicates_count_as_their_sum(measure):
