@@ -144,6 +144,7 @@ class Scatter(metaclass=ABCMeta):
     """The moments of samples and labels; each form holds S_t in its own way."""
 
     n_samples: int
+    """Number of samples of positive weight w_i."""
     weight: float
     """Σ w_i."""
     mean: Array
@@ -633,7 +634,7 @@ class DualScatter(ArrayScatter):
 
 def label_moments(labels: Any, weight: Array, mean: Array) -> tuple[int, float, Array, Array]:
     """Return the first fields of `Scatter`."""
-    return len(weight), float(weight.sum()), mean, labels.T @ weight
+    return np.count_nonzero(weight), float(weight.sum()), mean, labels.T @ weight
 
 
 def label_gram(labels: Any, weight: Array) -> Array:

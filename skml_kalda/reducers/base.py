@@ -89,6 +89,9 @@ _DOCUMENTED = {
     "classes_and_features": """classes_ : ndarray
         Class labels, or column names of `y`; empty classes are dropped.
     {features}""",
+    "units": """Without a ridge the projections do not depend on the units of the features, if
+    these are linearly independent: that takes more samples than features. With fewer,
+    directions of least norm are chosen, which depends on units, and `fit` warns.""",
     "features": """n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -589,9 +592,11 @@ def warn_unregularised(name: str, parameter: str, scatter: Scatter) -> None:
     """Warn about a fit without regularisation on too few samples for the number of features."""
     n, p = scatter.n_samples, scatter.n_features
     if n < 3 * p:
+        least_norm = " With no more samples than features it also depends on their units."
         warnings.warn(
             f"{name} without regularisation fits noise if there are fewer than three samples per "
-            f'feature, and X has {n} samples of {p} features: use {parameter}="auto".',
+            f'feature, and X has {n} samples of {p} features: use {parameter}="auto".'
+            f"{least_norm if n <= p else ''}",
             UserWarning,
             stacklevel=2,
         )

@@ -117,9 +117,8 @@ class LDA(GeneralizedReducer):
 
     Notes
     -----
-    Without a ridge the directions do not depend on the units of the features, and with fewer
-    samples than features every class collapses to a point on the training data. Sparse X is
-    never made dense.
+    {units} Then every class collapses to a point on the training data. Sparse X is never made
+    dense.
 
     References
     ----------
@@ -265,7 +264,7 @@ class ULDA(GeneralizedReducer):
     Notes
     -----
     When several eigenvalues are equal, as happens with fewer samples than features, their
-    directions are chosen mutually orthogonal, the shortest first.
+    directions are chosen mutually orthogonal, the shortest first. {units}
 
     References
     ----------

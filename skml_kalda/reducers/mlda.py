@@ -91,7 +91,7 @@ class MLDA(GeneralizedReducer):
     "correlation" gain a direction that carries no information. The iteration of "fuzzy" stops
     when the centres move by less than a hundredth of their spread, or after 100 rounds.
     "correlation", "fuzzy" and "dependence" need all samples at once: they have no `partial_fit`.
-    With ``ridge > 0``, large sparse X needs only memory of its own size.
+    With ``ridge > 0``, large sparse X needs only memory of its own size. {units}
 
     References
     ----------

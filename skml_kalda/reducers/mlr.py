@@ -15,6 +15,7 @@ from skml_kalda.reducers.base import (
     TOLERANCE,
     BaseReducer,
     Directions,
+    Results,
     chosen_ridge,
     documented,
 )
@@ -64,7 +65,7 @@ class MLR(BaseReducer):
     -----
     Every sample counts once, with labels or without. The method solves one linear system with
     as many right-hand sides as labels; for large sparse X it does so by iteration, in memory
-    of the size of X.
+    of the size of X. {units}
 
     References
     ----------
@@ -103,6 +104,9 @@ class MLR(BaseReducer):
         self.n_components = n_components
         self.ridge = ridge
         self.tol = tol
+
+    def _depends_on_units(self, attributes: Results) -> bool:
+        return bool(attributes["ridge_"] > 0)
 
     def _directions(self, scatter: Scatter) -> Directions:
         ridge = chosen_ridge("MLR", self.ridge, scatter)

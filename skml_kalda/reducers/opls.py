@@ -61,7 +61,7 @@ class OPLS(GeneralizedReducer):
     -----
     Every sample counts once, with labels or without. The method solves one linear system with
     as many right-hand sides as labels; for large sparse X it does so by iteration, in memory
-    of the size of X.
+    of the size of X. {units}
 
     References
     ----------

@@ -1,5 +1,7 @@
 """What does not depend on the units of the features in mathematics does not in code."""
 
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -59,6 +61,25 @@ def test_projections_do_not_depend_on_units(name, seed, decades):
     np.testing.assert_allclose(b @ b.T, a @ a.T, atol=1e-6 * np.abs(a @ a.T).max())
 
 
+@pytest.mark.parametrize("name", FREE)
+def test_fewer_samples_than_features_depend_on_units_and_one_warning_says_so(name):
+    """Samples of weight zero do not count; with a ridge, by default or not, nothing is promised."""
+    X, Y = made(20, 12)
+    weight = (np.arange(20) < 12).astype(float)
+    with pytest.warns(UserWarning, match=r"12 samples of 12 .* depends on their units") as caught:
+        reducer = clone(FREE[name]).fit(X, Y, sample_weight=weight)
+    assert len(caught) == 1
+    other = made(20, 12, seed=1)[0]
+    with pytest.warns(UserWarning, match="depends on their units"):
+        scaled = clone(reducer).fit(X * units(12, 0.2), Y, sample_weight=weight)
+    Z, scaled_Z = reducer.transform(other), scaled.transform(other * units(12, 0.2))
+    assert np.abs(scaled_Z @ scaled_Z.T - Z @ Z.T).max() > 0.1 * np.abs(Z @ Z.T).max()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        type(reducer)(2).fit(X, Y, sample_weight=weight)
+        clone(FREE[name]).fit(*made(40, 12))
+
+
 @pytest.mark.parametrize("reducer", [KernelKaLDA(), LandmarkFeatures()], ids=repr)
 @settings(max_examples=4)
 @given(seed=st.integers(0, 1000), power=st.integers(-50, 50))
@@ -110,7 +131,7 @@ def test_one_factor_for_all_features_changes_no_eigenvalue(name, form):
         np.testing.assert_allclose(found, expected, rtol=1e-6)
 
 
-@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("decades", [8, 60])
 @pytest.mark.parametrize("form", FORMS)
 def test_scores_of_regression_do_not_depend_on_units(form, decades):

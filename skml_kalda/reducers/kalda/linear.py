@@ -40,7 +40,8 @@ class MultiLabelKaLDA(BaseReducer):
         "orthonormal" is the paper's problem, solved by iteration. "none" drops
         :math:`G^T G = I`. The maximum then has a closed form: the axes of LDA, each weighted
         by the square root of its eigenvalue. It is fast, and often the better metric for a
-        neighbour classifier. Without shrinkage it does not depend on the units of the features.
+        neighbour classifier. Without shrinkage it does not depend on the units of the features if
+        there are more samples than features; with fewer, `fit` warns.
     weights : {"labels", "rows"}, default="labels"
         What counts once. "labels" is the paper's choice: a sample counts once for each of its
         labels, a sample without labels is ignored, and the label kernel is
