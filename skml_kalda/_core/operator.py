@@ -350,7 +350,7 @@ class OperatorScatter(Scatter):
         blocks = rows.keep(Block.of, shift, offset, label_mean, each=own)
         K = labels.shape[1]
         return cls(
-            n_samples=np.count_nonzero(weight),
+            n_samples=int(np.count_nonzero(weight)),
             weight=float(weight.sum()),
             mean=offset + shift,
             label_weight=labels.T @ weight,

@@ -634,7 +634,7 @@ class DualScatter(ArrayScatter):
 
 def label_moments(labels: Any, weight: Array, mean: Array) -> tuple[int, float, Array, Array]:
     """Return the first fields of `Scatter`."""
-    return np.count_nonzero(weight), float(weight.sum()), mean, labels.T @ weight
+    return int(np.count_nonzero(weight)), float(weight.sum()), mean, labels.T @ weight
 
 
 def label_gram(labels: Any, weight: Array) -> Array:
