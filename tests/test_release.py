@@ -2,10 +2,12 @@
 
 import re
 import tomllib
+from itertools import chain
 from pathlib import Path
 
 import pytest
 import yaml
+from packaging.version import Version
 
 import skml_kalda
 
@@ -35,6 +37,17 @@ def test_classifiers_are_the_versions_of_the_workflow():
     named = [each for each in PROJECT["classifiers"] if each.startswith(prefix)]
     assert [f"3.{each.removeprefix(prefix)}" for each in named] == tested
     assert PROJECT["requires-python"] == f">={tested[0]}"
+
+
+def test_the_floor_is_the_oldest_version_of_every_dependency():
+    extras = PROJECT["optional-dependencies"]
+    for_users = (extras[name] for name in set(extras) - {"all", "docs", "lint", "mutation", "test"})
+    declared = {*PROJECT["dependencies"], *chain(*for_users)}
+    oldest = dict(re.fullmatch(r"([\w-]+)(?:\[.*\])?>=(.+)", each).groups()
+                  for each in declared if not each.startswith("skml-kalda"))  # fmt: skip
+    lines = (ROOT / ".ci" / "floor.txt").read_text("utf-8").splitlines()
+    floor = dict(line.split("==") for line in lines if not line.startswith("#"))
+    assert {n: Version(v) for n, v in floor.items()} == {n: Version(v) for n, v in oldest.items()}
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / ".github").rglob("*.yml")), ids=lambda p: p.name)

@@ -133,8 +133,10 @@ def checked_weights(sample_weight: Any, X: Any) -> NDArray[np.float64]:
             sample_weight, X, dtype=np.float64, ensure_non_negative=True
         )
         total = float(weight.sum())
-    if total and not 1 / _HEAVIEST < total < _HEAVIEST:
-        raise ValueError(f"sample_weight adds up to {total:.3g}: divide it by its mean.")
+    if len(weight) and not 1 / _HEAVIEST < total < _HEAVIEST:
+        raise ValueError(
+            f"sample_weight adds up to {total:.3g}: pass weights with a mean of about 1."
+        )
     return weight
 
 

@@ -299,7 +299,8 @@ def _centres(X: Array, weight: Array, n: int, rng: np.random.RandomState) -> Arr
         return distinct
     means = KMeans(n, n_init=1, max_iter=_STEPS, tol=0, random_state=rng)
     # In float64, because squares of large float32 would overflow.
-    means.fit(distinct.astype(np.float64), sample_weight=np.bincount(of, weight))
+    # ravel: in NumPy 2.0.0 the inverse has the shape (n, 1).
+    means.fit(distinct.astype(np.float64), sample_weight=np.bincount(of.ravel(), weight))
     return np.asarray(means.cluster_centers_.astype(X.dtype))
 
 

@@ -661,7 +661,9 @@ def extension(
     BZ = Z if product is None else product(Z)
     gram = Z[measured].T @ BZ[measured]
     scale = 1 / np.sqrt(gram.diagonal())
-    values, axes = positive_eigenpairs(scale[:, None] * (gram + gram.T) / 2 * scale, _NEW**2)
+    scaled = scale[:, None] * (gram + gram.T) / 2 * scale
+    # NumPy's eigh, because that of SciPy before 1.14 refuses arrays without columns.
+    values, axes = positive_eigenpairs(scaled, _NEW**2, eigh=np.linalg.eigh)
     T = scale[:, None] * axes / np.sqrt(values)
     return Z @ T, BZ @ T
 
