@@ -1,5 +1,6 @@
-"""Stratified splits and tuned thresholds for multi-label data."""
+"""Stratified splits, tuned thresholds and calibrated probabilities for multi-label data."""
 
+from skml_kalda.model_selection.calibration import LabelCalibratedClassifier
 from skml_kalda.model_selection.splits import (
     MultiLabelStratifiedKFold,
     MultiLabelStratifiedShuffleSplit,
@@ -8,6 +9,7 @@ from skml_kalda.model_selection.splits import (
 from skml_kalda.model_selection.thresholds import TunedThresholdsCV
 
 __all__ = [
+    "LabelCalibratedClassifier",
     "MultiLabelStratifiedKFold",
     "MultiLabelStratifiedShuffleSplit",
     "TunedThresholdsCV",

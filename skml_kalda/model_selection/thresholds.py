@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn import get_config
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, _fit_context, clone
-from sklearn.model_selection import check_cv
-from sklearn.utils import Bunch, Tags, check_array, get_tags, indexable
-from sklearn.utils._param_validation import HasMethods, StrOptions
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
-from sklearn.utils.metaestimators import _safe_split, available_if
-from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import _check_method_params, _estimator_has, check_is_fitted
+from sklearn.base import _fit_context
+from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import _estimator_has, check_is_fitted
 
-from skml_kalda._core.arrays import Array
-from skml_kalda._core.labels import multilabel_matrix, sparse_form
 from skml_kalda._core.thresholds import (
-    RESPONSES,
     Average,
     attained,
     best_thresholds,
@@ -29,10 +19,10 @@ from skml_kalda._core.thresholds import (
     measure_of,
 )
 from skml_kalda.classifiers._predictions import dense, framed_like
-from skml_kalda.model_selection.splits import MultiLabelStratifiedKFold
+from skml_kalda.model_selection._held_out import HeldOutClassifier
 
 
-class TunedThresholdsCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+class TunedThresholdsCV(HeldOutClassifier):
     """Multi-label classifier with the thresholds that maximise F1, or another objective.
 
     A classifier predicts a label where its probability is at least 0.5, or its score at least 0.
@@ -119,12 +109,9 @@ class TunedThresholdsCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "estimator": [HasMethods(["fit", name]) for name in RESPONSES],
+        **HeldOutClassifier._parameter_constraints,
         "average": [StrOptions({"macro", "micro", "samples"})],
         "per_label": ["boolean"],
-        "cv": ["cv_object", StrOptions({"prefit"})],
-        "response_method": [StrOptions({"auto", *RESPONSES})],
-        "n_jobs": [Integral, None],
         "objective": [str, callable, "array-like"],
     }
 
@@ -169,37 +156,17 @@ class TunedThresholdsCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """
         measure = measure_of(self.objective)
         check_average(self.average, self.per_label, measure)
-        X, y = indexable(X, y)
-        Y, names, _, unknown = multilabel_matrix(
-            y,
-            single_label="sklearn.model_selection.TunedThresholdClassifierCV, for two classes",
-            allow_unknown=True,
-        )
-        self._sparse_form = sparse_form(y)
-        self.label_names_, self._named = names, hasattr(y, "columns")
-        routed = self._routed(params)
-        if isinstance(self.cv, str):
-            check_is_fitted(self.estimator)
-            self.estimator_ = self.estimator
-            scores, folds = self._scores(self.estimator, X, Y.shape[1]), [np.arange(Y.shape[0])]
-        else:
-            scores, folds = self._held_out(X, y, Y.shape[1], routed)
-            self.estimator_ = clone(self.estimator).fit(X, y, **routed.estimator.fit)
-        rows = np.concatenate(folds)
-        Y, unknown = Y[rows], None if unknown is None else unknown[rows]
+        single_label = "sklearn.model_selection.TunedThresholdClassifierCV, for two classes"
+        held = self._fit_held_out(X, y, params, single_label)
         options: dict[str, Any] = {"average": self.average, "per_label": self.per_label}
-        self.thresholds_ = best_thresholds(scores, Y, unknown, measure=measure, **options)
-        known = np.ones(Y.shape, bool) if unknown is None else unknown.toarray() == 0
-        found = Y.toarray() > 0, scores >= self.thresholds_, known
+        self.thresholds_ = best_thresholds(
+            held.scores, held.Y, held.unknown, measure=measure, **options
+        )
+        found = held.Y.toarray() > 0, held.scores >= self.thresholds_, held.known
         self.best_score_ = attained(measure, *found, **options)
-        ends = np.cumsum([len(fold) for fold in folds])[:-1]
+        ends = np.cumsum([len(fold) for fold in held.folds])[:-1]
         parts = zip(*(np.split(each, ends) for each in found), strict=True)
         self.fold_scores_ = np.array([attained(measure, *part, **options) for part in parts])
-        for name in ("classes_", "n_features_in_", "feature_names_in_"):
-            if hasattr(self.estimator_, name):
-                setattr(self, name, getattr(self.estimator_, name))
-            elif hasattr(self, name):
-                delattr(self, name)
         return self
 
     def predict(self, X: Any) -> Any:
@@ -218,11 +185,8 @@ class TunedThresholdsCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             of `X`.
         """
         check_is_fitted(self, "estimator_")
-        scores = self._scores(self.estimator_, X, len(self.thresholds_))
-        predicted = (scores >= self.thresholds_).astype(np.int64)
-        if self._sparse_form is not None:
-            return self._sparse_form(predicted)
-        return framed_like(X, predicted, self.label_names_) if self._named else predicted
+        predicted = self._scores(self.estimator_, X) >= self.thresholds_
+        return self._as_given(X, predicted.astype(np.int64))
 
     @available_if(_estimator_has("predict_proba"))
     def predict_proba(self, X: Any) -> Any:
@@ -260,61 +224,3 @@ class TunedThresholdsCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """
         check_is_fitted(self, "estimator_")
         return self.estimator_.decision_function(X)
-
-    def get_metadata_routing(self) -> MetadataRouter:
-        """Return the routing of parameters of fit to the classifier and the splitter.
-
-        Returns
-        -------
-        MetadataRouter
-            See the user guide of scikit-learn on metadata routing.
-        """
-        router = MetadataRouter(owner=type(self).__name__)
-        fit, split = (MethodMapping().add(caller="fit", callee=name) for name in ("fit", "split"))
-        router.add(estimator=self.estimator, method_mapping=fit)
-        return router.add(splitter=self._splitter(), method_mapping=split)
-
-    def _routed(self, params: dict[str, Any]) -> Any:
-        if get_config()["enable_metadata_routing"]:
-            return process_routing(self, "fit", **params)
-        split = {"groups": params.pop("groups")} if "groups" in params else {}
-        return Bunch(estimator=Bunch(fit=params), splitter=Bunch(split=split))
-
-    def _splitter(self) -> Any:
-        if self.cv is None or isinstance(self.cv, Integral):
-            return MultiLabelStratifiedKFold(self.cv or 5)
-        return self.cv if isinstance(self.cv, str) else check_cv(self.cv)
-
-    def _held_out(
-        self, X: Any, y: Any, n_labels: int, routed: Any
-    ) -> tuple[Array, list[NDArray[np.intp]]]:
-        """Return the scores of the samples that each split holds out, and their indices."""
-        splits = list(self._splitter().split(X, y, **routed.splitter.split))
-        scores = Parallel(n_jobs=self.n_jobs)(
-            delayed(self._of_split)(X, y, n_labels, routed.estimator.fit, train, test)
-            for train, test in splits
-        )
-        return np.concatenate(scores), [test for _, test in splits]
-
-    def _of_split(
-        self, X: Any, y: Any, n_labels: int, fit_params: dict[str, Any], train: Any, test: Any
-    ) -> Array:
-        estimator = clone(self.estimator)
-        X_train, y_train = _safe_split(estimator, X, y, train)
-        X_test, _ = _safe_split(estimator, X, y, test, train)
-        estimator.fit(X_train, y_train, **_check_method_params(X, fit_params, train))
-        return self._scores(estimator, X_test, n_labels)
-
-    def _scores(self, estimator: Any, X: Any, n_labels: int) -> Array:
-        methods = RESPONSES if self.response_method == "auto" else (self.response_method,)
-        scores = dense(label_scores(estimator, X, n_labels, methods))
-        return check_array(scores, dtype=[np.float64, np.float32], input_name="scores")
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags = get_tags(self.estimator).input_tags
-        tags.classifier_tags.multi_class = False
-        tags.classifier_tags.multi_label = True
-        tags.target_tags.multi_output = True
-        tags.target_tags.single_output = False
-        return tags

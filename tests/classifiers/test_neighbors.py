@@ -27,7 +27,7 @@ from skmultilearn.problem_transform import BinaryRelevance, LabelPowerset
 from skml_kalda import BinaryRelevanceKNN, KaLDAClassifier, MLkNN, top_labels
 from skml_kalda._core.thresholds import label_scores
 from skml_kalda.datasets import load_dataset
-from skml_kalda.model_selection import TunedThresholdsCV
+from skml_kalda.model_selection import LabelCalibratedClassifier, TunedThresholdsCV
 from tests.classifiers.conftest import SortedSearch, bundled, dense, grid_data, smooth_data
 
 
@@ -418,6 +418,7 @@ def test_a_label_that_nobody_knows_changes_nothing_for_the_others(kind, threshol
         KaLDAClassifier("linear", random_state=0),
         TunedThresholdsCV(MLkNN(K)),
         TunedThresholdsCV(KNeighborsClassifier(K)),
+        LabelCalibratedClassifier(KNeighborsClassifier(K)),
     ],
     ids=repr,
 )

@@ -26,7 +26,11 @@ from sklearn.utils.fixes import parse_version
 from skmultilearn.problem_transform import BinaryRelevance
 
 from skml_kalda import MLkNN, MultiLabelKaLDA
-from skml_kalda.model_selection import MultiLabelStratifiedKFold, TunedThresholdsCV
+from skml_kalda.model_selection import (
+    LabelCalibratedClassifier,
+    MultiLabelStratifiedKFold,
+    TunedThresholdsCV,
+)
 from tests.conftest import made, passes
 from tests.core.test_thresholds import f1
 
@@ -336,8 +340,8 @@ NOT_FOR_IT = {
         ],
         "expects a prediction of one column to be 1-D, or two probabilities for it",
     ),
-    "check_classifier_multioutput": "expects a threshold of 0.5",
 }
+OF_THRESHOLDS = {"check_classifier_multioutput": "expects a threshold of 0.5"}
 
 
 @pytest.mark.skipif(
@@ -345,7 +349,10 @@ NOT_FOR_IT = {
     reason="the checks of older versions pass two classes other than 0 and 1",
 )
 @parametrize_with_checks(
-    [TunedThresholdsCV(MLkNN(k=3), cv=3)], expected_failed_checks=lambda _: NOT_FOR_IT
+    [TunedThresholdsCV(MLkNN(k=3), cv=3), LabelCalibratedClassifier(MLkNN(k=3), cv=3)],
+    expected_failed_checks=lambda each: (
+        NOT_FOR_IT | (OF_THRESHOLDS if isinstance(each, TunedThresholdsCV) else {})
+    ),
 )
 def test_conventions_of_scikit_learn(estimator, check, request):
     passes(check, estimator, request)
