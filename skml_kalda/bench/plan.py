@@ -71,7 +71,7 @@ class Cell:
     max_rows: int = 0
     """Use only so many samples, drawn by the seed; 0 means all."""
     train_rows: int = 0
-    """Training samples of a random split; 0 means folds."""
+    """Training samples of a random or published split; 0 means folds."""
     tune: Mapping[str, Any] = field(default_factory=dict, hash=False)
     """How to choose the parameters in its grid and k; empty if nothing is tuned."""
     thresholds: int = 0
@@ -168,7 +168,8 @@ class Plan:
         By dataset: the number of samples to draw at random if it has more.
     train_rows : dict
         By dataset: the number of training samples of random splits, whose other samples are for
-        the test; there are as many splits as folds. Other datasets are cross-validated.
+        the test, or of the splits that were published with the dataset; there are as many splits
+        as folds. Other datasets are cross-validated.
     tune : dict
         How a cross-validation inside every training fold chooses the parameters of each method
         and the k of the classifier "k-NN": the number of "folds", the "score" to maximise
@@ -258,7 +259,11 @@ class Plan:
                 f"a plan that tunes chooses k: classifiers must be {TUNED_CLASSIFIER}, "
                 f"not {', '.join(self.classifiers)}"
             )
-        rankings = [name for name, score in SCORES.items() if score.needs_probabilities]
+        rankings = [
+            name
+            for name, score in SCORES.items()
+            if score.needs_probabilities and not score.needs_propensities
+        ]
         for name in self.tuned_by():
             check_name("score to tune by", name, [*MAIN, *TUNED, *rankings])
         for name in self.datasets:

@@ -10,7 +10,12 @@ from typing import Any
 
 from sklearn import metrics
 
-from skml_kalda.metrics import ndcg_at_k, one_error, precision_at_k
+from skml_kalda.metrics import (
+    ndcg_at_k,
+    one_error,
+    precision_at_k,
+    propensity_scored_precision_at_k,
+)
 
 
 @dataclass(frozen=True)
@@ -31,6 +36,8 @@ class Score:
         Whether the best value is the smallest.
     needs_probabilities : bool, default=False
         Whether `function` takes probabilities or other scores of labels instead of predictions.
+    needs_propensities : bool, default=False
+        Whether `function` also takes the propensities of the labels.
     multilabel_only : bool, default=False
         Whether it has no meaning where each sample has one class.
     tuned_for : str, default=""
@@ -40,10 +47,11 @@ class Score:
 
     name: str
     title: str
-    function: Callable[[Any, Any], float]
+    function: Callable[..., float]
     note: str = ""
     lower_is_better: bool = False
     needs_probabilities: bool = False
+    needs_propensities: bool = False
     multilabel_only: bool = False
     tuned_for: str = ""
 
@@ -101,6 +109,15 @@ _precisions = [
     )
     for k in (1, 3, 5)
 ]
+_propensity_scored = [
+    _of_ranking(
+        f"propensity_scored_precision_at_{k}",
+        f"propensity-scored precision at {k}",
+        partial(propensity_scored_precision_at_k, k=k),
+        needs_propensities=True,
+    )
+    for k in (1, 3, 5)
+]
 SCORES = {
     score.name: score
     for score in (
@@ -129,6 +146,7 @@ SCORES = {
         _loss("coverage", "coverage error", metrics.coverage_error),
         _loss("ranking_loss", "ranking loss", metrics.label_ranking_loss),
         *_precisions,
+        *_propensity_scored,
     )
 }
 # The scores of the paper. None of them needs probabilities.
@@ -136,7 +154,11 @@ MAIN = ("accuracy", "macro_f1", "micro_f1")
 
 
 def scores_of(
-    y: Any, predicted: Any, probability: Any, thresholds: Mapping[str, Any]
+    y: Any,
+    predicted: Any,
+    probability: Any,
+    thresholds: Mapping[str, Any],
+    propensities: Any = None,
 ) -> dict[str, float]:
     """Return all scores of a prediction that have a meaning for its labels.
 
@@ -148,6 +170,8 @@ def scores_of(
         Scores of the labels, if the classifier has any.
     thresholds : mapping
         Thresholds on them that were tuned on other samples, by the average F1 that they maximise.
+    propensities : array of shape (K,) or None
+        Of the labels, by their frequency in the training samples.
     """
     found = {}
     for name, score in SCORES.items():
@@ -155,6 +179,9 @@ def scores_of(
         if score.tuned_for:
             cut = thresholds.get(score.tuned_for)
             given = None if cut is None else probability >= cut
-        if given is not None and not (score.multilabel_only and y.ndim == 1):
-            found[name] = float(score.function(y, given))
+        more = {"propensities": propensities} if score.needs_propensities else {}
+        if given is None or (score.multilabel_only and y.ndim == 1):
+            continue
+        if not score.needs_propensities or propensities is not None:
+            found[name] = float(score.function(y, given, **more))
     return found

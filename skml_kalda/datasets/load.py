@@ -7,6 +7,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.utils import Bunch
 
@@ -24,6 +26,7 @@ from skml_kalda.datasets.manifest import (
     read_manifest,
 )
 from skml_kalda.datasets.msrc import IMAGES_FOLDER, build_msrc
+from skml_kalda.datasets.tables import load_table
 
 
 def list_datasets() -> list[str]:
@@ -72,7 +75,9 @@ def load_dataset(
     -------
     Bunch or tuple
         ``data``, ``target``, ``feature_names`` and ``target_names`` as from `load_arff`, ``frame``
-        (data and target together, if `as_frame`) and ``DESCR``, a description of the dataset.
+        (data and target together, if `as_frame`) and ``DESCR``, a description of the dataset. If
+        splits were published with the dataset, ``splits`` is a list of their training and test
+        samples, which scikit-learn takes as `cv`.
 
     Raises
     ------
@@ -93,14 +98,37 @@ def load_dataset(
     manifest = read_manifest(name)
     rows = _rows(manifest, split)
     path = _locate(manifest, get_data_home(data_home), download, split)
-    bunch, layout = read_arff(path, manifest.labels or None)
-    _check(manifest, bunch, len(layout.features), path)
+    if manifest.file_name.endswith(".arff"):
+        bunch, layout = read_arff(path, manifest.labels or None)
+        _check(manifest, bunch, len(layout.features), path)
+    else:
+        bunch = load_table(path)
+        _check(manifest, bunch, bunch.data.shape[1], path)
+    if manifest.splits:
+        bunch.splits = _published_splits(manifest, path.parent)
     bunch.data, bunch.target = bunch.data[rows], bunch.target[rows]
     bunch.frame = None
     if as_frame:
         to_frame(bunch, "as_frame")
     bunch.DESCR = manifest.describe()
     return (bunch.data, bunch.target) if return_X_y else bunch
+
+
+def _published_splits(
+    manifest: Manifest, folder: Path
+) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """Return the numbers, from 0, of the training and the test samples of each split."""
+    parts = []
+    for name in manifest.splits:
+        if not (folder / name).is_file():
+            reason = f"the published splits of {manifest.name!r} are not here: put them there"
+            raise FetchError(f"{reason}. Origin: {manifest.origin}", path=folder / name)
+        parts.append(np.loadtxt(folder / name, dtype=np.intp, ndmin=2) - 1)
+    every = np.sort(np.vstack(parts), axis=0)
+    if not np.array_equal(every, np.arange(manifest.n)[:, np.newaxis].repeat(every.shape[1], 1)):
+        reason = f"the columns of these files do not split the {manifest.n} samples"
+        raise ArffError(f"{reason}: files do not match their manifest", path=folder / name)
+    return list(zip(*(part.T for part in parts), strict=True))
 
 
 def _rows(manifest: Manifest, split: str | None) -> slice:
@@ -128,7 +156,7 @@ def fetch(manifest: Manifest, home: Path, *, force: bool = False) -> Path:
     """Download the file of a dataset into the data home, unless it is there and intact."""
     if not manifest.sources:
         raise _absent(manifest, home)
-    target, source = home / f"{manifest.file}.arff", manifest.sources[0]
+    target, source = home / manifest.file_name, manifest.sources[0]
     if target.exists() and not force and (found := sha256_of(target)) != source.sha256:
         reason = f"this is not the published file: sha256 is {found}, expected {source.sha256}"
         raise FetchError(f"{reason}; remove it, or fetch with --force to replace it", path=target)
@@ -138,7 +166,7 @@ def fetch(manifest: Manifest, home: Path, *, force: bool = False) -> Path:
 
 def _absent(manifest: Manifest, home: Path) -> FetchError:
     reason = f"the dataset {manifest.name!r} is not here: {manifest.how_to_get()}"
-    return FetchError(f"{reason}. Origin: {manifest.origin}", path=home / f"{manifest.file}.arff")
+    return FetchError(f"{reason}. Origin: {manifest.origin}", path=home / manifest.file_name)
 
 
 def _check(manifest: Manifest, bunch: Bunch, p: int, path: Path) -> None:

@@ -45,16 +45,25 @@ class Manifest:
     citation: str
     n_train: int = 0
     """Samples of the published training part, which come first; 0 if there is none."""
+    splits: tuple[str, ...] = ()
+    """Files of published splits: the numbers, from 1, of their training and of their test samples,
+    a column for each split."""
     build: str = ""
     """The command that builds the file."""
     sources: tuple[Remote, ...] = ()
     """The address of the file, none if no address with a known sha256 exists."""
+
+    @property
+    def file_name(self) -> str:
+        """The name of the file, without the suffix of a compression."""
+        return self.file if self.file.endswith(".txt") else f"{self.file}.arff"
 
     def describe(self) -> str:
         """Return a card of the dataset as text."""
         size = f"n = {self.n}, p = {self.p}, K = {self.K}"
         size += f", published training part: the first {self.n_train}" if self.n_train else ""
         where = f"the {'first' if self.labels > 0 else 'last'} {abs(self.labels)} attributes"
+        where = where if self.file_name.endswith(".arff") else "before the features of each line"
         lines = [
             f"{self.name}: {self.title}",
             f"  task         {self.task}",
@@ -74,7 +83,8 @@ class Manifest:
         """Return what to do if the file is absent."""
         ways = [f"python -m skml_kalda.datasets fetch {self.name}"] if self.sources else []
         ways += [self.build] if self.build else []
-        put = f"put {self.file}.arff into the data home (or .gz, .bz2, .xz)"
+        put = f"put {self.file_name} into the data home (or .gz, .bz2, .xz)"
+        put += f", and beside it {' and '.join(self.splits)}" if self.splits else ""
         return ", or ".join([*(f"run {way}" for way in ways), put])
 
 
@@ -88,7 +98,8 @@ def read_manifest(name: str) -> Manifest:
     # Decimals keep the digits that were published: the cardinality is checked to just these.
     fields: dict[str, Any] = tomllib.loads(text, parse_float=Decimal)
     sources = tuple(Remote(**source) for source in fields.pop("sources", []))
-    return Manifest(name=name, **{"file": name, **fields}, sources=sources)
+    splits = tuple(fields.pop("splits", []))
+    return Manifest(name=name, **{"file": name, **fields}, splits=splits, sources=sources)
 
 
 def manifest_names() -> list[str]:
@@ -140,7 +151,7 @@ def _cache_folder() -> Path:
 
 def find_file(manifest: Manifest, home: Path) -> Path | None:
     """Return the file of a dataset, from the data home or else the package; None if absent."""
-    names = [f"{manifest.file}.arff{suffix}" for suffix in ("", *OPENERS)]
+    names = [f"{manifest.file_name}{suffix}" for suffix in ("", *OPENERS)]
     folders = [home, home / manifest.task, BUNDLED]
     candidates = (folder / name for folder in folders for name in names)
     return next((path for path in candidates if path.is_file()), None)

@@ -78,7 +78,7 @@ def test_the_baselines_are_there_by_name():
         "KernelCCA", "KernelMDDM", "KernelMLDA", "KernelMLLS", "KernelMLSI", "KernelOPLS",
     }  # fmt: skip
     assert rows <= set(method_names())
-    X, Y = made()
+    X, Y = made(120)
     reduced = set()
     for name in rows:
         estimator = make_estimator(name, {}, 2, 0)
@@ -86,7 +86,7 @@ def test_the_baselines_are_there_by_name():
             assert LabelClassifier.fit(estimator, X, Y).scores(X).shape == Y.shape
         else:
             reduced.add(name)
-            assert estimator.fit(X, Y).transform(X).shape == (60, 2)
+            assert estimator.fit(X, Y).transform(X).shape == (120, 2)
     assert len(reduced) == 10
 
 
@@ -152,7 +152,8 @@ def test_measures_of_rankings_are_defined_on_odd_labels(name):
     """A label without rows, one of all rows, a row without labels, ties: a number or no label."""
     Y = np.array([[1, 0, 1, 0], [1, 0, 0, 0], [1, 0, 1, 0], [0, 0, 0, 0]])
     Y[:, 0] = 1
-    value = SCORES[name].function(Y, np.full(Y.shape, 0.5))
+    propensities = {"propensities": np.ones(4)} if SCORES[name].needs_propensities else {}
+    value = SCORES[name].function(Y, np.full(Y.shape, 0.5), **propensities)
     assert np.isfinite(value)
     if name == "roc_auc":
         assert value == 0.5

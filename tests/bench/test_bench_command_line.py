@@ -21,7 +21,11 @@ SCORES = {
     "accuracy", "macro_f1", "micro_f1", "samples_f1", "subset_accuracy", "hamming_loss", "jaccard",
     "average_precision", "macro_average_precision", "micro_average_precision", "roc_auc",
     "one_error", "coverage", "ranking_loss",
-    *(f"{name}_at_{k}" for name in ("precision", "ndcg") for k in (1, 3, 5)),
+    *(
+        f"{name}_at_{k}"
+        for name in ("precision", "ndcg", "propensity_scored_precision")
+        for k in (1, 3, 5)
+    ),
 }  # fmt: skip
 
 

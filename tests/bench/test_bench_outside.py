@@ -8,10 +8,11 @@ from sklearn.model_selection import ShuffleSplit
 from skml_kalda import MLkNN
 from skml_kalda.bench import report, run
 from skml_kalda.bench.plan import Plan
+from skml_kalda.bench.running import measure
 from skml_kalda.bench.running.fitting import splits
 from skml_kalda.bench.running.tuning import choose
 from skml_kalda.datasets import load_dataset
-from skml_kalda.metrics import precision_at_k
+from skml_kalda.metrics import precision_at_k, propensities, propensity_scored_precision_at_k
 from tests.conftest import made
 
 PUBLISHED_FORM = {"ML-kNN": {"estimator": "MLkNN", "include_self": False}}
@@ -47,6 +48,22 @@ def test_published_results_stand_beside_ours(results, tmp_path):
     mean = results.frame().query("method == 'ML-kNN'")["hamming_loss"].mean()
     assert f"{mean:.4f} ±" in ours
     assert "3 random splits" in text
+
+
+def test_published_splits_take_the_place_of_random_ones(tmp_path, monkeypatch):
+    order = np.random.default_rng(0).permutation(593)
+    published = [(order[:391], order[391:]), (order[202:], order[:202])]
+    monkeypatch.setattr(measure, "published_splits", lambda source: published)
+    plan = Plan(
+        "p", "P", datasets=("emotions",), methods=("ML-kNN",), folds=2, parameters=PUBLISHED_FORM,
+        standardize=False, train_rows={"emotions": 391},
+    )  # fmt: skip
+    X, y = load_dataset("emotions", return_X_y=True)
+    for row, (a, b) in zip(run(plan, tmp_path).ok, published, strict=True):
+        scores = MLkNN(include_self=False).fit(X[a], y[a]).predict_proba(X[b])
+        expected = propensity_scored_precision_at_k(y[b], scores, propensities(y[a]), k=3)
+        assert row["scores"]["propensity_scored_precision_at_3"] == pytest.approx(expected)
+        assert row["scores"]["precision_at_3"] == pytest.approx(precision_at_k(y[b], scores, k=3))
 
 
 def test_a_tuning_may_maximise_the_mean_of_several_scores():

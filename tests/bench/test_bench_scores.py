@@ -17,7 +17,12 @@ from skml_kalda.bench.methods import make_estimator
 from skml_kalda.bench.plan import Plan, read_plan
 from skml_kalda.bench.scores import SCORES, scores_of
 from skml_kalda.datasets import load_dataset, save_arff
-from skml_kalda.metrics import one_error, precision_at_k
+from skml_kalda.metrics import (
+    one_error,
+    precision_at_k,
+    propensities,
+    propensity_scored_precision_at_k,
+)
 from skml_kalda.model_selection import MultiLabelStratifiedKFold
 from tests import classic
 from tests.classic import MLDA
@@ -47,7 +52,8 @@ def test_scores_of_cells_are_those_of_a_plain_loop(tmp_path, standardize, reduce
             knn = KNeighborsClassifier(3).fit(A, Y[train])
             predicted = knn.predict(B)
             probability = np.column_stack([each[:, 1] for each in knn.predict_proba(B)])
-            expected.append(plain_scores(Y[test], predicted, probability))
+            chances = propensities(Y[train])
+            expected.append(plain_scores(Y[test], predicted, probability, chances))
     plan = Plan(
         "loop", "Loop", datasets=("emotions",), methods=(type(reducer).__name__,),
         classifiers=("3-NN",), dimensions=(4,), folds=3, repeats=2, seed=5, standardize=standardize,
@@ -59,7 +65,7 @@ def test_scores_of_cells_are_those_of_a_plain_loop(tmp_path, standardize, reduce
         assert row["scores"] == pytest.approx(scores, abs=1e-12)
 
 
-def plain_scores(Y, predicted, probability):
+def plain_scores(Y, predicted, probability, chances):
     true = (Y * predicted).sum(axis=0)
     wrong = (predicted != Y).sum(axis=0)
     either = np.maximum(Y, predicted).sum(axis=1)
@@ -81,6 +87,12 @@ def plain_scores(Y, predicted, probability):
         "one_error": one_error(Y, probability),
         **{f"precision_at_{k}": precision_at_k(Y, probability, k=k) for k in (1, 3, 5)},
         **{f"ndcg_at_{k}": metrics.ndcg_score(Y, probability, k=k) for k in (1, 3, 5)},
+        **{
+            f"propensity_scored_precision_at_{k}": propensity_scored_precision_at_k(
+                Y, probability, chances, k=k
+            )
+            for k in (1, 3, 5)
+        },
     }
 
 
@@ -117,8 +129,8 @@ def test_a_perfect_prediction_has_the_best_value_of_every_score():
     for place in np.ndindex(Y.shape):
         predicted = Y.copy()
         predicted[place] ^= 1
-        flips.append(scores_of(Y, predicted, predicted, HALF))
-    perfect = scores_of(Y, Y, Y, HALF)
+        flips.append(scores_of(Y, predicted, predicted, HALF, np.ones(6)))
+    perfect = scores_of(Y, Y, Y, HALF, np.ones(6))
     assert set(perfect) == set(SCORES)
     for name, score in SCORES.items():
         values = np.array([each[name] for each in flips])

@@ -15,7 +15,7 @@ CODE = """
 import os, sys
 from skml_kalda import datasets
 assert datasets.__file__.startswith(sys.prefix), datasets.__file__
-assert len(datasets.list_datasets()) == 22
+assert len(datasets.list_datasets()) == 23
 for name, shape in {"emotions": (593, 72), "yeast": (2417, 103), "scene": (2407, 294)}.items():
     assert datasets.load_dataset(name, download=False).data.shape == shape
 print("loaded")
@@ -35,7 +35,7 @@ def distributions(tmp_path_factory):
 def test_sdist_and_wheel_hold_manifests_and_data(distributions):
     (wheel,) = distributions.glob("*.whl")
     inside = zipfile.ZipFile(wheel).namelist()
-    assert sum(name.startswith("skml_kalda/datasets/manifests/") for name in inside) == 22
+    assert sum(name.startswith("skml_kalda/datasets/manifests/") for name in inside) == 23
     for name in ("emotions.arff.xz", "emotions.xml", "PROVENANCE.md"):
         assert f"skml_kalda/datasets/data/{name}" in inside
     for name in ("plans/quick.toml", "published/multilabel.csv", "reporting/templates/report.html"):
@@ -43,7 +43,7 @@ def test_sdist_and_wheel_hold_manifests_and_data(distributions):
     (sdist,) = distributions.glob("*.tar.gz")
     with tarfile.open(sdist) as archive:
         names = archive.getnames()
-    assert sum("/data_manifests/" in name for name in names) == 22
+    assert sum("/data_manifests/" in name for name in names) == 23
 
 
 @pytest.mark.slow

@@ -20,7 +20,7 @@ from skml_kalda.datasets.manifest import read_manifest
 SIZES = {"emotions": (593, 72, 6), "yeast": (2417, 103, 14), "scene": (2407, 294, 6)}
 PAPER = "emotions yeast scene msrc-mom msrc-sift barcelona caltec07 caltec20 msrc att binalpha"
 PAPER += " mnist umist pie"
-MORE = "bibtex tmc2007-500 imdb enron medical delicious cal500 flags"
+MORE = "bibtex bibtex-xc tmc2007-500 imdb enron medical delicious cal500 flags"
 
 
 @pytest.fixture(autouse=True)
@@ -115,9 +115,40 @@ def test_a_file_that_differs_from_its_manifest_is_refused(tmp_path, change, reas
         load_dataset("flags", data_home=tmp_path, download=False)
 
 
+def _save_with_splits(folder):
+    """Write made-up data in the repository's format, and two splits of them."""
+    about = read_manifest("bibtex-xc")
+    ones = round(float(about.cardinality) * about.n)
+    sizes = np.full(about.n, ones // about.n) + (np.arange(about.n) < ones % about.n)
+    rows = [f"{','.join(map(str, range(size)))} {i % about.p}:1" for i, size in enumerate(sizes)]
+    text = "\n".join([f"{about.n} {about.p} {about.K}", *rows])
+    (folder / "Bibtex_data.txt").write_text(f"{text}\n", "utf-8")
+    order = np.column_stack([np.random.default_rng(i).permutation(about.n) for i in range(2)])
+    for name, part in zip(about.splits, (order[:4880], order[4880:]), strict=True):
+        np.savetxt(folder / name, part + 1, fmt="%d")
+    return order
+
+
+def test_published_splits_come_with_the_data_and_are_checked(tmp_path):
+    order = _save_with_splits(tmp_path)
+    found = load_dataset("bibtex-xc", data_home=tmp_path)
+    assert (found.data.shape, found.target.shape) == ((7395, 1836), (7395, 159))
+    for (train, test), expected in zip(found.splits, order.T, strict=True):
+        assert_array_equal(train, expected[:4880])
+        assert_array_equal(test, expected[4880:])
+    path = tmp_path / "bibtex_tstSplit.txt"
+    np.savetxt(path, order[4880:], fmt="%d")  # counted from zero
+    with pytest.raises(ArffError, match=r"do not split the 7395 samples.*not match their manifest"):
+        load_dataset("bibtex-xc", data_home=tmp_path)
+    path.unlink()
+    with pytest.raises(FetchError, match=r"tstSplit.*splits of 'bibtex-xc' are not here: put them"):
+        load_dataset("bibtex-xc", data_home=tmp_path)
+
+
 @pytest.mark.parametrize(
     ("name", "advice"),
     [
+        ("bibtex-xc", "put Bibtex_data.txt .*beside it bibtex_trSplit.txt and bibtex_tstSplit.txt"),
         ("barcelona", "put barcelona.arff .* no public copy was found"),
         ("msrc", "put msrc7.arff"),
         ("msrc-mom", "run python -m skml_kalda.datasets build msrc"),

@@ -87,6 +87,13 @@ def load(source: Source, classes: int = 0, max_rows: int = 0, seed: int = 0) -> 
 
 
 @lru_cache(maxsize=2)
+def published_splits(source: Source) -> list[tuple[Any, Any]]:
+    """Return the training and test samples of the splits that come with a dataset, if any do."""
+    found: list[tuple[Any, Any]] = source.read().get("splits", [])
+    return found
+
+
+@lru_cache(maxsize=2)
 def label_names(source: Source) -> list[str]:
     """Return the names of the labels or classes of a dataset, in its order."""
     return list(source.read().target_names)

@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_limits
 from skml_kalda._core.thresholds import Average, best_thresholds
 from skml_kalda.bench.methods import ITSELF, check_classifier, make_classifier, make_estimator
 from skml_kalda.bench.plan import HELD_OUT, Cell
-from skml_kalda.bench.running.data import Source, label_names, load
+from skml_kalda.bench.running.data import Source, label_names, load, published_splits
 from skml_kalda.bench.running.fitting import (
     FAILURES,
     LabelClassifier,
@@ -27,6 +27,7 @@ from skml_kalda.bench.running.fitting import (
 from skml_kalda.bench.running.results import Row, failed_row, ok_row
 from skml_kalda.bench.running.tuning import Choice, choose
 from skml_kalda.bench.scores import scores_of
+from skml_kalda.metrics import propensities
 
 
 def measure(cell: Cell, source: Source) -> Row:
@@ -49,14 +50,16 @@ def measure(cell: Cell, source: Source) -> Row:
 def _fitted(cell: Cell, source: Source) -> tuple[Reduced, Choice]:
     """Return the reduction of a cell, and the choice of its setting."""
     X, y = load(source, cell.classes, cell.max_rows, cell.seed)
-    train, test = _split(cell, X, y)
+    train, test = _split(cell, source, X, y)
     choice = choose(cell, X[train], y[train]) if cell.tune else Choice()
     return reduce(cell, choice.parameters, X, y, train, test), choice
 
 
-def _split(cell: Cell, X: Any, y: Any) -> tuple[Any, Any]:
+def _split(cell: Cell, source: Source, X: Any, y: Any) -> tuple[Any, Any]:
     if cell.kind not in HELD_OUT:
         return slice(None), slice(None)
+    if cell.train_rows and (published := published_splits(source)):
+        return published[cell.fold]
     seed = cell.seed + cell.repeat
     stratified, train_rows = cell.stratified, cell.train_rows
     found = splits(X, y, cell.folds, seed, stratified=stratified, train_rows=train_rows)
@@ -67,7 +70,7 @@ def _split(cell: Cell, X: Any, y: Any) -> tuple[Any, Any]:
 def _inner(cell: Cell, source: Source) -> list[Reduced]:
     """Reduce inside the training samples, with a part of them held out for the thresholds."""
     X, y = load(source, cell.classes, cell.max_rows, cell.seed)
-    train, _ = _split(cell, X, y)
+    train, _ = _split(cell, source, X, y)
     _, choice = _fitted(cell, source)
     X, y = X[train], y[train]
     inner = splits(X, y, cell.thresholds, cell.seed + cell.repeat)
@@ -82,7 +85,9 @@ def _scored(cell: Cell, source: Source) -> Row:
     predicted = classifier.predict(rows.test)
     done = time.perf_counter()
     thresholds = _thresholds(cell, source) if cell.thresholds and rows.y_test.ndim == 2 else {}
-    scores = scores_of(rows.y_test, predicted, classifier.scores(rows.test), thresholds)
+    chances = propensities(rows.y_train) if rows.y_train.ndim == 2 else None
+    given = rows.y_test, predicted, classifier.scores(rows.test), thresholds, chances
+    scores = scores_of(*given)
     seconds = {
         "classify_seconds": done - start,
         "train_seconds": rows.train_seconds + ready - start,
