@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 
 # Standard deviations within this factor of one another do not make one feature drown the others.
 _SIMILAR = 100.0
+# Beyond this, the squares of one feature are the rounding of those of another, twelve digits away.
+_RESOLVED = 1e6
 # Weights that are counts, with a few fractions among them, have a larger mean.
 _LEAST_WEIGHT = 0.5
 
@@ -97,16 +99,23 @@ def warn_on_units(name: str, std: NDArray[Any], features: NDArray[Any] | None) -
     features : array of shape (p,) or None
         Names of the features.
     """
-    varying = np.flatnonzero(std > 0)
-    if len(varying) < 2 or std.max() <= _SIMILAR * np.quantile(std[varying], 0.25):
-        return
-    ends = varying[np.argmin(std[varying])], np.argmax(std)
+    varying = std[std > 0]
+    if len(varying) > 1 and std.max() > _SIMILAR * np.quantile(varying, 0.25):
+        warnings.warn(_unlike_units(name, std, features), UserWarning, stacklevel=4)
+
+
+def check_units(name: str, std: NDArray[Any], features: NDArray[Any] | None) -> None:
+    """Raise if rounding in one feature hides another; parameters as in `warn_on_units`."""
+    if std.max() > _RESOLVED * std[std > 0].min():
+        raise ValueError(_unlike_units(name, std, features))
+
+
+def _unlike_units(name: str, std: NDArray[Any], features: NDArray[Any] | None) -> str:
+    ends = np.argmin(np.where(std > 0, std, np.inf)), np.argmax(std)
     names = [f"column {i}" if features is None else repr(features[i]) for i in ends]
     least, most = (f"{std[i]:.2g} ({name})" for i, name in zip(ends, names, strict=True))
-    warnings.warn(
+    return (
         f"{name} depends on the units of the features, and their standard deviations in X range "
         f"from {least} to {most}: standardise them first, for example with "
-        "sklearn.preprocessing.StandardScaler.",
-        UserWarning,
-        stacklevel=4,
+        "sklearn.preprocessing.StandardScaler, or MaxAbsScaler for sparse X."
     )

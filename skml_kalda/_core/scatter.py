@@ -599,10 +599,12 @@ class DualScatter(ArrayScatter):
             left, singular, _ = linalg.svd(R, full_matrices=False, check_finite=False)
             keep = positive(singular**2)
             return Spectrum(singular[keep] ** 2, Q @ left[:, keep])
-        found = len(self._resolved.values)
-        if self.has_similar_scales or found == self._rank:
+        if self.has_similar_scales:
             return self._resolved
         if self._rank * self.n_features > _LARGEST_BASIS:
+            found = len(self._resolved.values)
+            if found == self._rank:
+                return self._resolved
             raise ValueError(
                 f"The units of the columns of X differ so much that {self._rank - found} of "
                 f"{self._rank} directions are lost to rounding: scale X first, for example with a "

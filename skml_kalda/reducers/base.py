@@ -54,7 +54,7 @@ from skml_kalda._core.labels import (
     omega_weighted,
     row_weighted,
 )
-from skml_kalda._core.messages import warn_on_units, warn_on_weights
+from skml_kalda._core.messages import check_units, warn_on_units, warn_on_weights
 from skml_kalda._core.scatter import TOL, PrimalScatter, Scatter, adds_up, scatter_of
 from skml_kalda._core.shrinkage import relative_ridge
 
@@ -405,6 +405,11 @@ class BaseReducer(SupervisedTransformer):
         """Whether the method needs all eigenvectors of S_t, so that it must be an array."""
         return False
 
+    @property
+    def _needs_similar_units(self) -> bool:
+        """Whether small features decide, too, although they drown in the rounding of large ones."""
+        return False
+
     def _depends_on_units(self, attributes: Results) -> bool:
         """Whether the directions depend on the units of the features."""
         return True
@@ -424,10 +429,14 @@ class BaseReducer(SupervisedTransformer):
 
     def _solve(self, scatter: Scatter, classes: NDArray[Any], dtype: np.dtype[Any]) -> Results:
         """Compute the fitted attributes from the scatter of all samples."""
-        name = type(self).__name__
-        check_squares(scatter, getattr(self, "feature_names_in_", None))
+        name, features = type(self).__name__, getattr(self, "feature_names_in_", None)
+        check_squares(scatter, features)
         if not scatter.varying.any():
             raise no_direction(name, RANK_OF_DATA)
+        if self._needs_similar_units:
+            check_units(
+                name, np.sqrt(scatter.varying * scatter.diagonal / scatter.weight), features
+            )
         if self._needs_class_means:
             check_class_means(name, scatter, self._sample_weighted)
         if self.n_components is None:  # refused before a ridge is chosen, which takes long

@@ -79,7 +79,7 @@ class ScatterDifferenceReducer(BaseReducer):
 
     eigenvalues_: Array
     ridge_: float
-    _needs_spectrum = True
+    _needs_spectrum = _needs_similar_units = True
 
     def _ridge(self, scatter: Scatter) -> float:
         """Return γ as a multiple of the mean eigenvalue of S_t."""

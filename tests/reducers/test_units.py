@@ -3,6 +3,7 @@
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -10,8 +11,19 @@ from scipy import sparse
 from sklearn.base import clone
 
 import skml_kalda
-from skml_kalda import MLR, AlignmentScaler, KernelKaLDA, LandmarkFeatures
-from tests.classic import CCA, LDA, MLDA, MLSI, OPLS, RLDA, ULDA, MultiLabelKaLDA
+from skml_kalda import MLR, MMC, AlignmentScaler, KernelKaLDA, LandmarkFeatures
+from tests.classic import (
+    CCA,
+    LDA,
+    MLDA,
+    MLSI,
+    OPLS,
+    RLDA,
+    SDPLDA,
+    ULDA,
+    MultiLabelKaLDA,
+    TraceRatio,
+)
 from tests.conftest import made
 from tests.forms import FORMS, fitted
 from tests.reducers.cases import thinned
@@ -95,8 +107,32 @@ def test_kernels_of_the_median_width_do_not_depend_on_one_unit_of_all(reducer, s
 def test_all_directions_of_unevenly_scaled_data_are_found(form, shape, decades, store):
     X, Y = made(*shape)
     k = min(shape[0] - 1, shape[1])
-    kalda = fitted(MultiLabelKaLDA(k), store(X * units(shape[1], decades)), Y, form)
+    kalda = fitted(MultiLabelKaLDA(k, shrinkage=0.1), store(X * units(shape[1], decades)), Y, form)
     np.testing.assert_allclose(kalda.components_ @ kalda.components_.T, np.eye(k), atol=1e-7)
+
+
+DEPENDENT = {
+    "kaLDA": MultiLabelKaLDA(tol=1e-10),
+    "MMC": MMC(),
+    "SDPLDA": SDPLDA(),
+    "TraceRatio": TraceRatio(),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("name", DEPENDENT)
+def test_forms_agree_on_units_far_apart_or_refuse_them(name, shape, form):
+    """Six decades are the limit: beyond, rounding in large features hides the small ones."""
+    X, Y = made(*SHAPES[shape])
+    X /= X.std(axis=0)
+    near, far = (X * units(X.shape[1], decades) for decades in (2, 3.1))
+    expected = fitted(DEPENDENT[name], near, Y, "primal").components_
+    found = fitted(DEPENDENT[name], near, Y, form).components_
+    np.testing.assert_allclose(found, expected, atol=1e-7)
+    frame = pd.DataFrame(far).add_prefix("height ")
+    with pytest.raises(ValueError, match=r"0\.0008.* \(.*\) to 1\.3e\+03 \(.*: standard"):
+        fitted(DEPENDENT[name], far if form == "operator" else frame, Y, form)
 
 
 @pytest.mark.parametrize("reducer", [LDA(), MultiLabelKaLDA(tol=1e-10), RLDA()], ids=repr)

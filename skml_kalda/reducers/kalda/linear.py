@@ -198,8 +198,12 @@ class MultiLabelKaLDA(BaseReducer):
 
     @property
     def _needs_spectrum(self) -> bool:
+        return self.solver == "paper" or self._needs_similar_units
+
+    @property
+    def _needs_similar_units(self) -> bool:
         unshrunk = self.shrinkage is None or self.shrinkage == 0
-        return self.solver == "paper" or (unshrunk and self.constraint == "orthonormal")
+        return unshrunk and self.constraint == "orthonormal"
 
     def _depends_on_units(self, attributes: Results) -> bool:
         return self.constraint == "orthonormal" or bool(attributes["shrinkage_"] > 0)
