@@ -134,6 +134,15 @@ class Operators:
         make = getattr(onnx_ops, f"Onnx{name}")
         return make(*map(self.constant, inputs), op_version=self.version, **attributes)
 
+    def of_estimator(self, fitted: Any, X: Node) -> Node:
+        """Return the output of an estimator of scikit-learn that skl2onnx can convert."""
+        from skl2onnx.algebra.onnx_operator import OnnxSubEstimator
+        from skl2onnx.common.data_types import DoubleTensorType, FloatTensorType
+
+        tensor = DoubleTensorType if self.dtype == np.float64 else FloatTensorType
+        types = [tensor([None, fitted.n_features_in_])]  # that of a node is not known
+        return OnnxSubEstimator(fitted, X, op_version=self.version, input_types=types)
+
     def constant(self, value: Any) -> Any:
         """Return an array of floats in the type of the operators, anything else as it is."""
         is_float = isinstance(value, np.ndarray) and value.dtype.kind == "f"
@@ -203,6 +212,8 @@ def _log_odds(classifier: Any, X: Node, op: Operators) -> list[Node]:
     """Predict the labels of `KaLDAClassifier` from their log-odds."""
     (feature_map, A, intercept), op64 = classifier._log_odds, op.double()
     X = op64.cast(X, np.float64)
+    if feature_map.ranks is not None:
+        X = op64.of_estimator(feature_map.ranks, X)
     if isinstance(feature_map, LinearMap):
         sums = op64("MatMul", X, A)
     else:

@@ -81,6 +81,8 @@ def classifiers():
         "KaLDAClassifier": KaLDAClassifier(random_state=0),
         **{f"KaLDAClassifier {kernel}": KaLDAClassifier(kernel, n_landmarks=30, random_state=0)
            for kernel in ("rbf", "angular", "linear")},
+        "KaLDAClassifier ranks": KaLDAClassifier("rbf", scale="ranks", n_landmarks=30),
+        "KaLDAClassifier linear ranks": KaLDAClassifier("linear", scale="ranks"),
         "two relevances": KaLDAClassifier("rbf", relevance=[0, 1], average="micro"),
         "KaLDAClassifier, one width": KaLDAClassifier("rbf", gamma=2.0, relevance=0.5),
         "manhattan": MLkNN(k=5, metric="manhattan"),

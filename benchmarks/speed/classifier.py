@@ -16,13 +16,13 @@ from sklearn.model_selection import KFold, ParameterGrid
 
 from benchmarks.common import keep_or_try
 from skml_kalda import KaLDAClassifier
-from skml_kalda.classifiers.kalda import KERNELS, RELEVANCES, SHRINKAGES
+from skml_kalda.classifiers.kalda import KERNELS, RELEVANCES, SCALES, SHRINKAGES
 from skml_kalda.datasets import load_dataset
 
 FOLDS = 5
 GRID = {
     "kernel": list(KERNELS),
-    "with_std": [True, False],
+    "scale": list(SCALES),
     "relevance": list(RELEVANCES),
     "shrinkage": list(SHRINKAGES),
 }

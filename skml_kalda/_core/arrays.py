@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -16,11 +18,14 @@ from sklearn.utils import assert_all_finite, gen_batches
 from sklearn.utils._missing import is_pandas_na, is_scalar_nan
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import _check_sample_weight, validate_data
+from threadpoolctl import ThreadpoolController
 
 Array: TypeAlias = NDArray[np.floating[Any]]
 
 # Numbers in a block: 16 MB as doubles, so that it stays in the cache while it is used.
 BLOCK = 2**21
+# Products of arrays of fewer numbers are not worth several threads: 32 MB as doubles.
+_FEW = 2**22
 # Sums of weights beyond this, or below its inverse, leave no room for weighted squares.
 _HEAVIEST = 1e250
 # Its square, and four times that, are floats.
@@ -167,6 +172,21 @@ def batches(n: int, numbers_per_row: int, at_most: float = np.inf) -> Iterator[s
     numbers = min(get_config()["working_memory"] * 2**17, at_most)
     slices: Iterator[slice] = gen_batches(n, max(1, int(numbers // numbers_per_row)))
     return slices
+
+
+@cache
+def _thread_pools() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+def one_thread(numbers: float = 0) -> AbstractContextManager[Any]:
+    """Let BLAS work in one thread, unless arrays have many numbers.
+
+    Threads save nothing on small arrays, and cost many times as much beside other processes.
+    """
+    if numbers > _FEW:
+        return nullcontext()
+    return _thread_pools().limit(limits=1, user_api="blas")
 
 
 def projected(X: Any, components: Array, offset: Array) -> Array:

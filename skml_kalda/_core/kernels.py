@@ -108,6 +108,11 @@ class LandmarkKernel:
         return sum(values[1:], start=values[0]) / len(values)
 
     def _values(self, rows: Any, gamma: float | None) -> Any:
+        if self.kernel == "rbf" and gamma is not None and self._n_jobs is None:
+            # As rbf_kernel does, without checking small arrays six times over.
+            exponents = euclidean_distances(rows, self._seen_landmarks, squared=True)
+            exponents *= -gamma
+            return np.exp(exponents, out=exponents)
         given = {} if gamma is None else {"gamma": gamma}
         return pairwise_kernels(
             rows,
@@ -205,6 +210,9 @@ def inverse_median_distance(
 
 
 def _weighted_median(values: Array, weight: Array) -> float:
+    if np.all(weight == weight.flat[0]):
+        middle = (values.size - 1) // 2
+        return float(np.partition(values, middle, axis=None)[middle])
     order = np.argsort(values, axis=None)
     share = np.cumsum(weight.ravel()[order])
     return float(values.ravel()[order[np.searchsorted(share, share[-1] / 2)]])

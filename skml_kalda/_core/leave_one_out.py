@@ -27,6 +27,7 @@ _COMMON_STRENGTH = 3.0
 # Keeps the sigmoid of all labels finite where the scores separate the samples perfectly.
 _LEAST_STRENGTH = 1e-3
 _MAX_STEPS = 50
+_MANY_LABELS = 100
 _LARGEST_SLOPE = 1e3
 
 
@@ -107,18 +108,35 @@ class LeaveOneOut:
     def scores(self, ridge: float) -> Array:
         """Return the scores of a fit with the same λ, shape (n, K)."""
         path = self.path
-        inverse = 1 / (path.values + ridge)
-        fitted = path.label_mean + self.Z @ (inverse[:, None] * path.loadings)
-        leverage = self.weight * (1 / path.weight + self.Z**2 @ inverse)
+        fitted = self.Z @ (path.loadings / (path.values + ridge)[:, None])
+        centred = self.Y - path.label_mean
+        return self.Y - (centred - fitted) / self._remaining(np.array([ridge]))
+
+    def _remaining(self, ridges: Array) -> Array:
+        """Return one minus the leverages, shape (n, number of ridges)."""
+        inverse = 1 / (self.path.values[:, None] + ridges)
+        leverage = self.weight[:, None] * (1 / self.path.weight + self.Z**2 @ inverse)
         # With a ridge, leverages are below one. Without, a sample that alone spans a direction
         # has leverage one, and any score fits it.
-        remaining = np.maximum(1 - leverage, np.finfo(np.float64).eps)
-        return self.Y - (self.Y - fitted) / remaining[:, None]
+        return np.maximum(1 - leverage, np.finfo(np.float64).eps)
 
-    def squared_error(self, ridge: float) -> float:
-        """Return Σ w_i ‖y_i − f_i‖² over the leave-one-out scores of known labels."""
-        errors = self.known * (self.Y - self.scores(ridge)) ** 2
-        return float(self.weight @ np.sum(errors, axis=1))
+    def squared_errors(self, ridges: Array) -> Array:
+        """Return Σ w_i ‖y_i − f_i‖² over the leave-one-out scores of known labels, for each λ.
+
+        With many labels, all errors are those of the same random combinations of labels, which
+        have the same squared lengths but for a small error.
+        """
+        path, Y, loadings = self.path, self.Y - self.path.label_mean, self.path.loadings
+        if Y.shape[1] > _MANY_LABELS and not isinstance(self.known, np.ndarray):
+            R = np.random.RandomState(0).standard_normal((Y.shape[1], _MANY_LABELS))
+            Y, loadings = Y @ R / np.sqrt(_MANY_LABELS), loadings @ R / np.sqrt(_MANY_LABELS)
+        weight = self.weight[:, None] / self._remaining(ridges) ** 2
+        errors = np.empty(len(ridges))
+        for i, ridge in enumerate(ridges):
+            residual = self.Z @ (loadings / (path.values + ridge)[:, None])
+            residual -= Y
+            errors[i] = weight[:, i] @ np.sum(self.known * residual**2, axis=1)
+        return errors
 
 
 def best_shrinkage(
@@ -128,13 +146,11 @@ def best_shrinkage(
 
     The error is a share of the variance of the labels; zero if they do not vary.
     """
-    variance = sum(part.squared_error(np.inf) for part in parts)
-    errors = [
-        sum(part.squared_error(part.path.ridge(shrinkage)) for part in parts)
-        for shrinkage in shrinkages
-    ]
-    best = int(np.argmin(errors))
-    return shrinkages[best], errors[best] / variance if variance else 0.0
+    tried = (*shrinkages, 1.0)
+    by_part = [part.squared_errors(np.array([part.path.ridge(a) for a in tried])) for part in parts]
+    errors = np.sum(by_part, axis=0)
+    best, variance = int(np.argmin(errors[:-1])), errors[-1]
+    return shrinkages[best], float(errors[best] / variance) if variance else 0.0
 
 
 class Sigmoids(NamedTuple):

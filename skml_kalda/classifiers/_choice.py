@@ -7,30 +7,34 @@ whose inner products are the kernel. Every space is scored at its best shrinkage
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import reduce
+from functools import partial, reduce
 from itertools import product
 from operator import add, attrgetter
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-from scipy import sparse
-from sklearn.utils import check_random_state
+from scipy import linalg, sparse
+from sklearn.preprocessing import QuantileTransformer
 
-from skml_kalda._core.arrays import Array, batches
-from skml_kalda._core.kernels import (
-    LandmarkKernel,
-    choose_landmarks,
-    inverse_median_distance,
-    whitening,
-)
+from skml_kalda._core.arrays import Array
+from skml_kalda._core.kernels import LandmarkKernel, inverse_median_distance
 from skml_kalda._core.leave_one_out import LeaveOneOut, RidgePath, best_shrinkage
 from skml_kalda._core.relevance import FeatureMoments, times
 from skml_kalda._core.scatter import PrimalScatter
 
 # The median of the distances of this many samples stands for that of all.
-_MEDIAN_SAMPLES = 300
+_MEDIAN_SAMPLES = 200
+# All kernels and scales are compared on this many samples, and this many of them on all.
+_ROUGH_SAMPLES, _FINALISTS = 200, 3
+_SAMPLES_PER_LANDMARK = 3
 # Parts of the samples, each scored with a relevance computed without its labels.
-_FOLDS = 5
+_FOLDS = 3
+# What is added to the diagonal of the landmarks' kernel, as a fraction of its largest entry:
+# landmarks that repeat leave null directions.
+_JITTER = 1e-10
+_QUANTILES = 100
+# Ranks of more features than this would cost more than all the rest.
+_RANKED_FEATURES = 2000
 
 
 class Samples(NamedTuple):
@@ -63,11 +67,6 @@ class Samples(NamedTuple):
         """Return some of the samples."""
         return Samples(*(each[chosen] for each in self))
 
-    def drawn(self, n: int, rng: np.random.RandomState) -> Samples:
-        """Return n of the samples at random, or all if there are no more."""
-        total = len(self.weight)
-        return self if total <= n else self.at(np.sort(rng.choice(total, n, replace=False)))
-
 
 class Space(NamedTuple):
     """A kernel, and how much each feature counts in it."""
@@ -76,12 +75,13 @@ class Space(NamedTuple):
     """ "rbf", "angular", which is rbf of samples of unit length, or "linear"."""
     relevance: tuple[float, ...]
     """Features are multiplied by these powers of their relevance; the kernel is the mean."""
-    with_std: bool
-    """Whether features are divided by their standard deviations."""
+    scale: str | None
+    """ "standard" divides features by their standard deviations, "ranks" replaces them."""
 
     def factors(self, moments: FeatureMoments) -> list[Array]:
         """Return the factors of the features, one array for each kernel of the mean."""
-        factors = [moments.scale(power, with_std=self.with_std) for power in self.relevance]
+        with_std = self.scale == "standard"
+        factors = [moments.scale(power, with_std=with_std) for power in self.relevance]
         if self.kernel != "linear":
             return factors
         # The mean of linear kernels is a linear kernel.
@@ -89,24 +89,34 @@ class Space(NamedTuple):
 
 
 class LinearMap:
-    """The features of the data, each times its factor."""
+    """The features of the data, or their ranks, each times its factor."""
 
-    def __init__(self, space: Space, factor: Array | None = None) -> None:
+    def __init__(
+        self, space: Space, ranks: QuantileTransformer | None, factor: Array | None = None
+    ) -> None:
         self._space = space
+        self.ranks = ranks
         self._factor = factor
 
     def __call__(self, X: Any) -> Any:
-        """Return the features of samples; before `fitted_to`, X itself."""
+        """Return the features of samples; before `fitted_to`, without factors."""
+        return self.features(ranked(X, self.ranks))
+
+    def features(self, X: Any) -> Any:
+        """Return the features of samples in which ranks are in place already."""
         return X if self._factor is None else times(X, self._factor)
 
-    def fitted_to(self, scatter: PrimalScatter) -> tuple[LinearMap, PrimalScatter]:
-        """Compute the factors from all samples of a scatter; return the scatter scaled by them."""
+    def fitted_to(
+        self, scatter: PrimalScatter, features: Any
+    ) -> tuple[LinearMap, PrimalScatter, Any]:
+        """Compute the factors from all samples of a scatter; return all scaled by them."""
         (factor,) = self._space.factors(FeatureMoments.within(scatter))
-        return LinearMap(self._space, factor), scatter.rescaled(factor)
+        fitted = LinearMap(self._space, self.ranks, factor)
+        return fitted, scatter.rescaled(factor), times(features, factor)
 
     def values(self, X: Any) -> Any:
         """Return the values of which scores are weighted sums."""
-        return X
+        return ranked(X, self.ranks)
 
     def coefficients(self, weights: Array) -> Array:
         """Return the coefficients of `values` for weights of the features."""
@@ -116,109 +126,157 @@ class LinearMap:
 class KernelMap:
     """Features whose inner products are the mean of some kernels, each of weighted features.
 
+    With K the kernel of the landmarks and K = R Rᵀ, they are R⁻¹k(x) for the values k(x) of a
+    sample with the landmarks.
+
     Parameters
     ----------
     kernels : sequence of (factors, LandmarkKernel)
         Factors of the features of the data, and the kernel of the product.
     landmarks : array or CSR
-        The landmarks of all kernels.
+        The landmarks of all kernels, as `ranks` leaves them.
+    ranks : QuantileTransformer or None
+        What is done to samples first.
     """
 
-    def __init__(self, kernels: Sequence[tuple[Array, LandmarkKernel]], landmarks: Any) -> None:
-        self.kernels = kernels
-        self._whitening = whitening(self.values(landmarks))
+    def __init__(
+        self,
+        kernels: Sequence[tuple[Array, LandmarkKernel]],
+        landmarks: Any,
+        ranks: QuantileTransformer | None,
+    ) -> None:
+        self.kernels, self.ranks = kernels, ranks
+        self._root = _lower_root(self._kernel(landmarks))
 
     def __call__(self, X: Any) -> Array:
         """Return the features of samples."""
-        return self.values(X) @ self._whitening
+        return self.features(ranked(X, self.ranks))
 
-    def fitted_to(self, scatter: PrimalScatter) -> tuple[KernelMap, PrimalScatter]:
-        """Return both unchanged: further samples change neither landmarks nor factors."""
-        return self, scatter
+    def features(self, X: Any) -> Array:
+        """Return the features of samples in which ranks are in place already."""
+        # The transpose of the values has the order of LAPACK, so nothing is copied.
+        solved = linalg.solve_triangular(
+            self._root, self._kernel(X).T, lower=True, overwrite_b=True, check_finite=False
+        )
+        return np.asarray(solved.T)
+
+    def fitted_to(
+        self, scatter: PrimalScatter, features: Array
+    ) -> tuple[KernelMap, PrimalScatter, Array]:
+        """Return all unchanged: further samples change neither landmarks nor factors."""
+        return self, scatter, features
 
     def values(self, X: Any) -> Array:
         """Return the values of which scores are weighted sums: kernel values with landmarks."""
+        return self._kernel(ranked(X, self.ranks))
+
+    def _kernel(self, X: Any) -> Array:
         values = [kernel(times(X, factors)) for factors, kernel in self.kernels]
         return sum(values[1:], start=values[0]) / len(values)
 
     def coefficients(self, weights: Array) -> Array:
         """Return the coefficients of `values` for weights of the features."""
-        return self._whitening @ weights
+        return np.asarray(
+            linalg.solve_triangular(self._root, weights, lower=True, trans="T", check_finite=False)
+        )
+
+
+def _lower_root(K: Array) -> Array:
+    """Return lower triangular R with R Rᵀ = K, which is positive definite but for rounding."""
+    least = _JITTER * (K.diagonal().max() or 1.0)
+    K.flat[:: len(K) + 1] += least
+    try:
+        return np.asarray(linalg.cholesky(K, lower=True, check_finite=False))
+    except linalg.LinAlgError:  # the distances of samples that lie far apart lost their digits
+        values, vectors = np.linalg.eigh(K)
+        root = vectors * np.sqrt(np.maximum(values, least))
+        return np.asarray(np.linalg.qr(root.T, mode="r")).T
 
 
 FeatureMap: TypeAlias = LinearMap | KernelMap
 
 
-class KernelFactory:
-    """Makes the feature maps of spaces; all share landmarks, which do not depend on labels.
+def ranked(X: Any, ranks: QuantileTransformer | None) -> Any:
+    """Return X with ranks in place of its features, if they are given; sparse X stays sparse."""
+    if ranks is None:
+        return X
+    values = ranks.transform(X)
+    return sparse.csr_array(values) if sparse.issparse(X) else values
 
-    Parameters
-    ----------
-    samples : Samples
-        The samples.
-    n_landmarks : int
-        Number of landmarks, centres of k-means.
-    max_features : int
-        The linear kernel of no more features than this needs no landmarks.
-    widths : sequence of floats
-        Values of gamma in units of one over the median squared distance; the kernel is the mean.
-    seed : int
-        Draws the landmarks, and the samples for the median.
-    """
 
-    def __init__(
-        self,
-        samples: Samples,
-        n_landmarks: int,
-        max_features: int,
-        widths: Sequence[float],
-        seed: int,
-    ) -> None:
-        self.samples = samples
-        self.seed = seed
-        self._n_landmarks = n_landmarks
-        self._max_features = max_features
-        self._widths = widths
-        self._landmarks: dict[bool, Any] = {}
+def ranks_differ(X: Any) -> bool:
+    """Whether ranks can be had at little cost, and say something else than X does."""
+    values = X.data if sparse.issparse(X) else X
+    if X.shape[1] > _RANKED_FEATURES or not values.size:
+        return False
+    lowest, highest = values.min(), values.max()
+    if sparse.issparse(X) and lowest < 0:
+        return False
+    return bool(np.any((values != lowest) & (values != highest)))
 
-    def feature_map(self, space: Space, moments: FeatureMoments | None = None) -> FeatureMap:
+
+class Scaled(NamedTuple):
+    """Samples in the scale of a space."""
+
+    samples: Samples
+    """With ranks in place of X, if these are not None."""
+    ranks: QuantileTransformer | None = None
+
+    @classmethod
+    def of(cls, samples: Samples, scale: str | None, seed: int) -> Scaled:
+        """Compute ranks, if `scale` is that; standard deviations are part of the factors."""
+        if scale != "ranks":
+            return cls(samples)
+        n_quantiles = min(_QUANTILES, len(samples.weight))
+        ranks = QuantileTransformer(n_quantiles=n_quantiles, random_state=seed).fit(samples.X)
+        return cls(samples._replace(X=ranked(samples.X, ranks)), ranks)
+
+
+class KernelFactory(NamedTuple):
+    """Makes the feature maps of spaces; all share landmarks, drawn at random."""
+
+    n_landmarks: int
+    """Number of landmarks; all samples if there are not more of them."""
+    max_features: int
+    """The linear kernel of no more features than this needs no landmarks."""
+    widths: Sequence[float]
+    """Values of gamma in units of one over the median squared distance, for a mean of kernels."""
+    seed: int
+    """Draws landmarks, and samples for the median and the quantiles."""
+
+    def feature_map(
+        self, space: Space, scaled: Scaled, moments: FeatureMoments | None = None
+    ) -> FeatureMap:
         """Return the feature map of a space, with the factors that `moments` imply.
 
         Without them, further samples may follow: the factors are those of the samples here, or,
         if there are no landmarks, of all samples.
         """
-        X, Y = self.samples.X, self.samples.Y
-        needs_landmarks = space.kernel != "linear" or X.shape[1] > self._max_features
+        samples, ranks = scaled
+        needs_landmarks = space.kernel != "linear" or samples.X.shape[1] > self.max_features
         if moments is None and not needs_landmarks:
-            return LinearMap(space)
-        moments = (self.samples.moments() if moments is None else moments).filled(Y.shape[1])
+            return LinearMap(space, ranks)
+        moments = (samples.moments() if moments is None else moments).filled(samples.Y.shape[1])
         factors = space.factors(moments)
         if not needs_landmarks:
-            return LinearMap(space, factors[0])
-        landmarks = self._landmarks_for(space.with_std, moments)
-        kernels = [(factor, self._kernel(space.kernel, factor, landmarks)) for factor in factors]
-        return KernelMap(kernels, landmarks)
+            return LinearMap(space, ranks, factors[0])
+        drawn = np.random.RandomState(self.seed).permutation(len(samples.weight))
+        landmarks = samples.X[np.sort(drawn[: self.n_landmarks])]
+        some = samples.at(np.sort(drawn[:_MEDIAN_SAMPLES]))
+        kernels = [(each, self._kernel(space.kernel, each, landmarks, some)) for each in factors]
+        return KernelMap(kernels, landmarks, ranks)
 
-    def _kernel(self, kernel: str, factor: Array, landmarks: Any) -> LandmarkKernel:
+    def _kernel(
+        self, kernel: str, factor: Array, landmarks: Any, samples: Samples
+    ) -> LandmarkKernel:
         points = times(landmarks, factor)
         if kernel == "linear":
             return LandmarkKernel(points, "linear")
         unit_length = kernel == "angular"
-        drawn = self.samples.drawn(_MEDIAN_SAMPLES, check_random_state(self.seed))
-        X = times(drawn.X, factor)
-        unit = inverse_median_distance("rbf", X, drawn.weight, unit_length=unit_length)
-        gammas = [unit * width for width in self._widths]
+        X = times(samples.X, factor)
+        unit = inverse_median_distance("rbf", X, samples.weight, unit_length=unit_length)
+        gammas = [unit * width for width in self.widths]
         return LandmarkKernel(points, "rbf", gammas, unit_length=unit_length)
-
-    def _landmarks_for(self, with_std: bool, moments: FeatureMoments) -> Any:
-        """Return landmarks that are spread evenly over the scaled features."""
-        if with_std not in self._landmarks:
-            X, weight = self.samples.X, self.samples.weight
-            unit = moments.scale(0, with_std=with_std)
-            rng = check_random_state(self.seed)
-            chosen = choose_landmarks(times(X, unit), weight, self._n_landmarks, "kmeans", rng)
-            self._landmarks[with_std] = times(chosen.points, 1 / unit)
-        return self._landmarks[with_std]
 
 
 class Scored(NamedTuple):
@@ -231,57 +289,94 @@ class Scored(NamedTuple):
 
 
 def choose_space(
+    samples: Samples,
     factory: KernelFactory,
     kernels: Sequence[str],
-    with_std: Sequence[bool],
+    scales: Sequence[str | None],
     relevances: Sequence[tuple[float, ...]],
     shrinkages: Sequence[float],
 ) -> tuple[Space, list[Scored]]:
-    """Return the best space and all that were scored: kernels first, then relevances.
+    """Return the best space and all that were scored: kernels and scales, then relevances.
 
-    Kernels and `with_std` are compared at the middle relevance, which favours them all equally.
-    Relevances are cross-fitted: no sample is scored by a relevance computed from its own labels.
-    This costs a decomposition for each fold, and shows how much relevance is best.
+    All kernels and scales are compared on few samples, all of them landmarks, and the best ones
+    once more on more samples, at the first of the relevances. The others are then cross-fitted: no
+    sample is scored by a relevance computed from its own labels, as its own labels would tell.
+
+    Parameters
+    ----------
+    samples : Samples
+        The samples, in random order.
+    factory : KernelFactory
+        Makes the feature maps.
+    kernels, scales, relevances, shrinkages : sequences
+        What to choose from.
     """
-    samples = factory.samples
-    n, K = samples.Y.shape
-    order = np.random.RandomState(factory.seed).permutation(n)
-    folds = np.array_split(order, min(_FOLDS, n))
-    moments = [samples.at(fold).moments() for fold in folds]
+    n = len(samples.weight)
+    spaces = [Space(kernel, relevances[0], scale) for kernel, scale in product(kernels, scales)]
+    scored: list[Scored] = []
+    if len(spaces) > _FINALISTS:
+        few = samples.at(slice(_ROUGH_SAMPLES))
+        rough = _Search(few, factory, _ROUGH_SAMPLES, scales, shrinkages)
+        scored = sorted(map(rough.score, spaces), key=attrgetter("error"))
+        spaces = [each.space for each in scored[:_FINALISTS]]
+    n_landmarks = max(_ROUGH_SAMPLES, n // _SAMPLES_PER_LANDMARK)
+    needed = sorted({each.scale for each in spaces}, key=str)
+    search = _Search(samples, factory, n_landmarks, needed, shrinkages)
+    if len(spaces) == len(relevances) == 1:
+        return spaces[0], scored
+    finalists = [search.score(space) for space in spaces]
+    best = min(finalists, key=attrgetter("error"))
+    powers = [search.score(best.space._replace(relevance=each)) for each in relevances[1:]]
+    return min([best, *powers], key=attrgetter("error")).space, [*scored, *finalists, *powers]
 
-    def left_out_of(space: Space, parts: list[FeatureMoments], scored: Any) -> LeaveOneOut:
-        feature_map = factory.feature_map(space, reduce(add, parts))
-        path = RidgePath.of(feature_scatter(feature_map, samples).filled(K))
-        return left_out(path, feature_map, samples.at(scored))
 
-    def score(space: Space, *, cross_fitted: bool) -> Scored:
-        if cross_fitted and any(space.relevance) and len(folds) > 1:
-            parts = [
-                left_out_of(space, moments[:i] + moments[i + 1 :], fold)
-                for i, fold in enumerate(folds)
-            ]
+class _Search:
+    """Scores spaces on some samples."""
+
+    def __init__(
+        self,
+        samples: Samples,
+        factory: KernelFactory,
+        n_landmarks: int,
+        scales: Sequence[str | None],
+        shrinkages: Sequence[float],
+    ) -> None:
+        n = len(samples.weight)
+        n_landmarks = min(factory.n_landmarks, n_landmarks)
+        self._factory = factory._replace(n_landmarks=n_landmarks, max_features=n_landmarks)
+        self._shrinkages = shrinkages
+        self._scaled = {scale: Scaled.of(samples, scale, factory.seed) for scale in scales}
+        self._folds = np.array_split(np.arange(n), min(_FOLDS, n))
+        # Moments do not depend on the scale, but for ranks.
+        moments = {
+            each.ranks is None: [each.samples.at(fold).moments() for fold in self._folds]
+            for each in self._scaled.values()
+        }
+        self._moments = {scale: moments[each.ranks is None] for scale, each in self._scaled.items()}
+
+    def score(self, space: Space) -> Scored:
+        """Return the space at its best shrinkage."""
+        moments = self._moments[space.scale]
+        if any(space.relevance) and len(moments) > 1:
+            others = [reduce(add, moments[:i] + moments[i + 1 :]) for i in range(len(moments))]
+            parts = list(map(partial(self._left_out, space), others, self._folds))
         else:
-            parts = [left_out_of(space, moments, slice(None))]
-        return Scored(space, *best_shrinkage(parts, shrinkages))
+            parts = [self._left_out(space, reduce(add, moments), slice(None))]
+        return Scored(space, *best_shrinkage(parts, self._shrinkages))
 
-    middle = relevances[len(relevances) // 2]
-    spaces = [Space(kernel, middle, std) for kernel, std in product(kernels, with_std)]
-    by_kernel = [score(space, cross_fitted=False) for space in spaces if len(spaces) > 1]
-    best = min(by_kernel, key=attrgetter("error")).space if by_kernel else spaces[0]
-    if len(relevances) == 1:
-        return best, by_kernel
-    by_relevance = [score(best._replace(relevance=r), cross_fitted=True) for r in relevances]
-    return min(by_relevance, key=attrgetter("error")).space, by_kernel + by_relevance
+    def _left_out(self, space: Space, moments: FeatureMoments, rows: Any) -> LeaveOneOut:
+        scaled = self._scaled[space.scale]
+        samples = scaled.samples
+        features = self._factory.feature_map(space, scaled, moments).features(samples.X)
+        path = RidgePath.of(feature_scatter(features, samples).filled(samples.Y.shape[1]))
+        return left_out(path, features[rows], samples.at(rows))
 
 
-def feature_scatter(feature_map: FeatureMap, samples: Samples) -> PrimalScatter:
-    """Add up the features of the samples, a batch at a time."""
-    X, labels, weight = samples.X, samples.labels, samples.weight
-    slices = batches(X.shape[0], 8 * max(X.shape[1], 1000))
-    return reduce(add, (PrimalScatter.of(feature_map(X[i]), labels[i], weight[i]) for i in slices))
+def feature_scatter(features: Any, samples: Samples) -> PrimalScatter:
+    """Add up the features of the samples."""
+    return PrimalScatter.of(features, samples.labels, samples.weight)
 
 
-def left_out(path: RidgePath, feature_map: FeatureMap, samples: Samples) -> LeaveOneOut:
+def left_out(path: RidgePath, features: Any, samples: Samples) -> LeaveOneOut:
     """Prepare the leave-one-out scores of samples that the path was fitted to."""
-    features = feature_map(samples.X)
     return path.without_each(features, samples.Y.toarray(), samples.weight, samples.known)

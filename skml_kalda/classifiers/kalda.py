@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import reduce
 from numbers import Integral, Real
+from operator import add
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
@@ -22,6 +24,7 @@ from skml_kalda._core.arrays import (
     check_distances,
     checked_samples,
     checked_weights,
+    one_thread,
     sum_duplicates,
 )
 from skml_kalda._core.labels import Indicator, indicator, occupied_columns
@@ -33,15 +36,18 @@ from skml_kalda._core.leave_one_out import (
     softmax_slope,
 )
 from skml_kalda._core.messages import warn_on_weights
+from skml_kalda._core.scatter import PrimalScatter
 from skml_kalda._core.streams import RandomSample, added, check_same_columns, same_names
 from skml_kalda._core.thresholds import best_thresholds
 from skml_kalda.classifiers._choice import (
     FeatureMap,
     KernelFactory,
     Samples,
+    Scaled,
     choose_space,
     feature_scatter,
     left_out,
+    ranks_differ,
 )
 from skml_kalda.classifiers._predictions import LabelPredictor
 
@@ -51,9 +57,9 @@ WIDTHS = (0.125, 0.5, 2.0, 8.0)
 # No, half and full relevance: half is the mean of both kernels.
 RELEVANCES = ((0.0,), (0.0, 1.0), (1.0,))
 SHRINKAGES = tuple(1 / (1 + 10**x) for x in np.linspace(4, -2, 19))
-# The space is chosen on at most this many samples and landmarks; then all samples are fitted.
+SCALES = (None, "standard", "ranks")
+# The space is chosen on at most this many samples; then all samples are fitted.
 SEARCH_SAMPLES = 1000
-SEARCH_LANDMARKS = 500
 MAX_LANDMARKS = 1000
 # The linear kernel of no more features than this needs no landmarks.
 MAX_FEATURES = 2000
@@ -85,11 +91,14 @@ class KaLDAClassifier(LabelPredictor, ClassifierMixin, BaseEstimator):
         Features are multiplied by this power of their own correlation with the labels, as in
         `AlignmentScaler`. For several powers, the kernel is the mean of theirs. "auto" chooses
         between 0, 1 and both; no sample is scored by a relevance computed from its own labels.
-    with_std : "auto" or bool, default="auto"
-        Whether features are divided by their standard deviations. "auto" chooses.
+    scale : {"auto", "standard", "ranks"} or None, default="auto"
+        "standard" divides features by their standard deviations; "ranks" replaces them by their
+        ranks among the training samples, from 0 to 1, which no outlier or odd unit disturbs; None
+        takes them as they are. "auto" chooses, among ranks only for up to 2000 features that have
+        any value beside their zeros or ones. Sparse X keeps its zeros.
     n_landmarks : "auto" or int, default="auto"
-        Number of landmarks of the kernel, the centres of k-means clusters; all samples if there
-        are not more of them. "auto" is 1000. A linear kernel of up to 2000 features needs none.
+        Number of landmarks of the kernel, samples drawn at random; all samples if there are not
+        more of them. "auto" is 1000. A linear kernel of up to 2000 features needs none.
     average : {"macro", "micro"}, default="macro"
         The F1 that the thresholds maximise: that of each label, with a threshold of its own,
         or that of all labels together, with one threshold on their probabilities.
@@ -102,14 +111,14 @@ class KaLDAClassifier(LabelPredictor, ClassifierMixin, BaseEstimator):
         The kernel chosen.
     relevance_ : tuple of floats
         The powers chosen; the kernel is the mean over them.
-    with_std_ : bool
-        Whether features are divided by their standard deviations.
+    scale_ : {"standard", "ranks"} or None
+        The scale chosen.
     shrinkage_ : float
         The shrinkage chosen.
     leave_one_out_error_ : float
         Leave-one-out squared error of the scores, as a share of the variance of the labels.
     candidates_ : list of dict
-        The candidates scored, with their errors: first kernels, then relevances.
+        The candidates scored, with their errors: first kernels and scales, then relevances.
     thresholds_ : ndarray of shape (n_labels,)
         A label is predicted if its probability is at least this. Not set for a 1-D `y`.
     classes_ : ndarray of shape (K, 2) or (K,)
@@ -138,11 +147,13 @@ class KaLDAClassifier(LabelPredictor, ClassifierMixin, BaseEstimator):
     .. math:: y_i - \frac{y_i - f_i}{1 - h_i}, \qquad
               h_i = \frac1n + \sum_j \frac{z_{ij}^2}{\Lambda_j + \lambda},
 
-    so that one eigendecomposition yields the errors of all shrinkages. The kernel and the
-    relevance are chosen on at most 1000 samples and 500 landmarks: first the kernel, then the
-    relevance. Probabilities are sigmoids of the leave-one-out scores, one for each label, pulled
-    towards a common one; for a 1-D `y` they are a softmax. Leave-one-out scores of at most 5000
-    samples, drawn at random, determine shrinkage, probabilities and thresholds.
+    so that one eigendecomposition yields the errors of all shrinkages. Kernel and scale are
+    chosen together on 200 samples, the best three of them once more on at most 1000 samples with a
+    third as many landmarks, and the relevance then. Probabilities are sigmoids of the
+    leave-one-out scores, one for each label, pulled towards a common one; for a 1-D `y` they are a
+    softmax. Leave-one-out scores of at most 5000 samples, drawn at random, determine shrinkage,
+    probabilities and thresholds. With more than 100 labels, the errors compared are those of 100
+    random combinations of labels.
 
     For a 1-D `y` the class with the largest score is predicted. A label whose leave-one-out
     scores are no better than chance is predicted for all samples if it is more likely than not,
@@ -175,7 +186,7 @@ class KaLDAClassifier(LabelPredictor, ClassifierMixin, BaseEstimator):
         "gamma": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither"), "array-like"],
         "shrinkage": [StrOptions({"auto"}), Interval(Real, 0, 1, closed="right")],
         "relevance": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left"), "array-like"],
-        "with_std": [StrOptions({"auto"}), "boolean"],
+        "scale": [StrOptions({"auto", "standard", "ranks"}), None],
         "n_landmarks": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
         "average": [StrOptions({"macro", "micro"})],
         "random_state": ["random_state"],
@@ -188,7 +199,7 @@ class KaLDAClassifier(LabelPredictor, ClassifierMixin, BaseEstimator):
         gamma: float | Sequence[float] | Literal["auto"] = "auto",
         shrinkage: float | Literal["auto"] = "auto",
         relevance: float | Sequence[float] | Literal["auto"] = "auto",
-        with_std: bool | Literal["auto"] = "auto",
+        scale: Literal["auto", "standard", "ranks"] | None = "auto",
         n_landmarks: int | Literal["auto"] = "auto",
         average: Literal["macro", "micro"] = "macro",
         random_state: int | np.random.RandomState | None = None,
@@ -197,7 +208,7 @@ class KaLDAClassifier(LabelPredictor, ClassifierMixin, BaseEstimator):
         self.gamma = gamma
         self.shrinkage = shrinkage
         self.relevance = relevance
-        self.with_std = with_std
+        self.scale = scale
         self.n_landmarks = n_landmarks
         self.average = average
         self.random_state = random_state
@@ -224,7 +235,9 @@ class KaLDAClassifier(LabelPredictor, ClassifierMixin, BaseEstimator):
         self._running: RunningFit | None = None
         samples = self._validate(X, y, sample_weight, reset=True)
         # With fewer samples than features the landmarks, all samples, are cheaper than features.
-        self._solve(self._begin(samples, min(MAX_FEATURES, len(samples.weight))))
+        n = len(samples.weight)
+        with one_thread(n * MAX_LANDMARKS):
+            self._solve(self._begin(samples, min(MAX_FEATURES, n)))
         return self
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -332,19 +345,24 @@ class KaLDAClassifier(LabelPredictor, ClassifierMixin, BaseEstimator):
         kernels = _kernels(self.kernel)
         widths = WIDTHS if self.gamma == "auto" else _floats(self.gamma)
         relevances = RELEVANCES if self.relevance == "auto" else (_floats(self.relevance),)
-        with_std = (True, False) if self.with_std == "auto" else (self.with_std,)
         n_landmarks = MAX_LANDMARKS if self.n_landmarks == "auto" else self.n_landmarks
-        drawn = samples.drawn(SEARCH_SAMPLES, np.random.RandomState(seed))
-        n_searched = min(n_landmarks, SEARCH_LANDMARKS)
-        factory = KernelFactory(drawn, n_searched, SEARCH_LANDMARKS, widths, seed)
-        space, scored = choose_space(factory, kernels, with_std, relevances, self._shrinkages())
+        rng = np.random.RandomState(seed)
+        drawn = samples.at(rng.permutation(len(samples.weight))[:SEARCH_SAMPLES])
+        scales: Sequence[str | None] = (self.scale,)
+        if self.scale == "auto":
+            scales = SCALES if ranks_differ(drawn.X) else SCALES[:2]
+        factory = KernelFactory(n_landmarks, max_features, widths, seed)
+        with one_thread():
+            space, scored = choose_space(
+                drawn, factory, kernels, scales, relevances, self._shrinkages()[::2]
+            )
         self.candidates_ = [
             {**each.space._asdict(), "shrinkage": each.shrinkage, "error": each.error}
             for each in scored
         ]
-        self.kernel_, self.relevance_, self.with_std_ = space
-        factory = KernelFactory(samples, n_landmarks, max_features, widths, seed)
-        return RunningFit(factory.feature_map(space), samples, np.random.RandomState(seed))
+        self.kernel_, self.relevance_, self.scale_ = space
+        scaled = Scaled.of(samples, self.scale_, seed)
+        return RunningFit(factory.feature_map(space, scaled), samples, rng)
 
     def _shrinkages(self) -> Sequence[float]:
         return SHRINKAGES if self.shrinkage == "auto" else (self.shrinkage,)
@@ -352,11 +370,11 @@ class KaLDAClassifier(LabelPredictor, ClassifierMixin, BaseEstimator):
     def _solve(self, running: RunningFit) -> None:
         """Fit the scores to all samples, with the shrinkage of least leave-one-out error."""
         samples = Samples(*running.sample.columns)
-        feature_map, scatter = running.feature_map.fitted_to(
-            running.scatter.filled(len(self.classes_))
+        feature_map, scatter, features = running.feature_map.fitted_to(
+            running.scatter.filled(len(self.classes_)), samples.X
         )
         path = RidgePath.of(scatter)
-        others = left_out(path, feature_map, samples)
+        others = left_out(path, features, samples)
         self.shrinkage_, self.leave_one_out_error_ = best_shrinkage([others], self._shrinkages())
         ridge = path.ridge(self.shrinkage_)
         weights = path.weights(ridge)
@@ -408,13 +426,21 @@ class RunningFit:
         self, feature_map: FeatureMap, samples: Samples, rng: np.random.RandomState
     ) -> None:
         self.feature_map, self._rng = feature_map, rng
-        self.scatter = feature_scatter(feature_map, samples)
-        self.sample = RandomSample.of(MAX_SCORED, samples, rng)
+        self.scatter, self.sample = self._of(samples)
 
     def add(self, samples: Samples) -> None:
         """Add further samples."""
-        self.scatter = added(self.scatter, feature_scatter(self.feature_map, samples))
-        self.sample += RandomSample.of(MAX_SCORED, samples, self._rng)
+        scatter, sample = self._of(samples)
+        self.scatter, self.sample = added(self.scatter, scatter), self.sample + sample
+
+    def _of(self, samples: Samples) -> tuple[PrimalScatter, RandomSample]:
+        parts = []
+        for rows in batches(len(samples.weight), 8 * max(samples.X.shape[1], 1000)):
+            batch = samples.at(rows)
+            batch = batch._replace(X=self.feature_map(batch.X))
+            scatter = feature_scatter(batch.X, batch)
+            parts.append((scatter, RandomSample.of(MAX_SCORED, batch, self._rng)))
+        return reduce(add, (a for a, _ in parts)), reduce(add, (b for _, b in parts))
 
 
 class LogOdds(NamedTuple):

@@ -20,7 +20,7 @@ from tests.classifiers.conftest import smooth_data
 X, Y = make_multilabel_classification(n_samples=60, n_features=8, n_classes=4, random_state=0)
 X = X - 3.0
 # One space, so that only the scores are left to be compared.
-LINEAR = {"kernel": "linear", "relevance": 0.0, "with_std": False, "random_state": 0}
+LINEAR = {"kernel": "linear", "relevance": 0.0, "scale": None, "random_state": 0}
 RBF = {**LINEAR, "kernel": "rbf", "gamma": 1.0, "shrinkage": 0.1}
 
 
@@ -119,10 +119,38 @@ def test_relevance_is_not_judged_by_labels_it_has_seen():
     """On noise, relevance that saw the row left out would seem to predict it."""
     rng = np.random.default_rng(0)
     noise, labels = rng.normal(size=(60, 400)), rng.integers(0, 2, (60, 3))
-    model = KaLDAClassifier("linear", with_std=True, random_state=0).fit(noise, labels)
+    model = KaLDAClassifier("linear", scale="standard", random_state=0).fit(noise, labels)
     errors = {each["relevance"]: each["error"] for each in model.candidates_}
     assert errors[1.0,] > 0.9
     assert (model.predict_proba(noise).std(axis=0) < 0.2).all()
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_ranks_do_not_depend_on_units_however_odd(kernel):
+    """With a quantile for every sample, ranks in the training set are exact."""
+    model = KaLDAClassifier(kernel, scale="ranks", random_state=0)
+    expected = model.fit(X, Y).predict_proba(X)
+    odd = np.exp(3 * X)
+    assert_allclose(model.fit(odd, Y).predict_proba(odd), expected, atol=1e-8)
+    assert_array_equal(KaLDAClassifier(random_state=0).fit(odd, Y).scale_, "ranks")
+
+
+def test_ranks_of_sparse_rows_keep_zeros():
+    counts = np.random.default_rng(0).poisson(0.7, (80, 12)) * np.arange(1, 13.0) ** 3
+    labels = (counts[:, :3] > 0).astype(int)
+    model = KaLDAClassifier("rbf", scale="ranks", random_state=0)
+    expected = model.fit(counts, labels).predict_proba(counts)
+    rows = sparse.csr_array(counts)
+    assert_allclose(model.fit(rows, labels).predict_proba(rows), expected, atol=1e-8)
+    assert rows.nnz == np.count_nonzero(counts)
+
+
+def test_ranks_are_tried_where_they_say_something_new():
+    def tried(X):
+        return {each["scale"] for each in KaLDAClassifier(random_state=0).fit(X, Y).candidates_}
+
+    assert tried(X) == {None, "standard", "ranks"}
+    assert tried(1.0 * (X > 0)) == tried(sparse.csr_array(X)) == {None, "standard"}
 
 
 def test_labels_that_nothing_predicts_are_predicted_for_all_rows_or_none():
@@ -187,7 +215,7 @@ NAMES = ["sea", "sun", "sky"]
 
 
 def classifier(**parameters):
-    return KaLDAClassifier("linear", relevance=1.0, with_std=True, random_state=0, **parameters)
+    return KaLDAClassifier("linear", relevance=1.0, scale="standard", random_state=0, **parameters)
 
 
 @pytest.fixture(scope="module")

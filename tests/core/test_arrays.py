@@ -1,11 +1,13 @@
-"""Data that are mapped from a file: the same results, in blocks, never copied whole."""
+"""Data mapped from a file: the same results, in blocks, never copied whole; threads of BLAS."""
 
 import tracemalloc
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from skml_kalda import MLDA as AnyMLDA
+from skml_kalda._core.arrays import one_thread
 from tests.classic import LDA
 from tests.conftest import made
 
@@ -66,3 +68,14 @@ def test_nan_and_infinity_are_found_in_any_block(bad, shape):
                  lambda: lda.transform(X[:, :2])]:  # fmt: skip
         with pytest.raises(ValueError, match=r"Input X contains (NaN|infinity)"):
             call()
+
+
+def test_small_arrays_are_multiplied_in_one_thread():
+    def threads():
+        return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
+
+    with threadpool_limits(2):
+        with one_thread():
+            assert threads() == {1}
+        with one_thread(1e9):
+            assert threads() == {2}

@@ -73,7 +73,19 @@ def test_leave_one_out_counts_known_labels_only():
         score = Ridge(0.7).fit(X[rest], filled[rest], w[rest]).predict(X[[i]])[0]
         np.testing.assert_allclose(found.scores(0.7)[i], score)
         error += w[i] * np.sum((y[i] - score)[~unknown[i]] ** 2)
-    np.testing.assert_allclose(found.squared_error(0.7), error)
+    np.testing.assert_allclose(found.squared_errors(np.array([0.7])), error)
+
+
+def test_errors_of_many_labels_are_those_of_all_up_to_little():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 20))
+    y = (X @ rng.normal(size=(20, 600)) + 3 * rng.normal(size=(80, 600)) > 3).astype(float)
+    left_out = path_of(X, y, np.ones(80)).without_each(X, y, np.ones(80))
+    ridges = np.array([1.0, 30.0, 1e3])
+    expected = [np.sum((y - left_out.scores(ridge)) ** 2) for ridge in ridges]
+    found = left_out.squared_errors(ridges)
+    np.testing.assert_allclose(found, expected, rtol=0.05)
+    np.testing.assert_allclose(found / found[0], expected / expected[0], rtol=0.02)
 
 
 def test_sigmoids_of_known_labels_are_those_without_the_unknown():
