@@ -433,9 +433,16 @@ class OperatorScatter(Scatter):
         # Combinations of the right-hand sides, which stay within the range of S_t.
         basis = right @ (axes[keep].T / singular[keep])
         system = self._dual_system(ridge) if dual else self.system(ridge)
-        # A preconditioner hides errors along quiet directions.
-        share = 3 if system.inverse is None else 10
-        W, converged = solve(system, basis, self.tol / share)
+        # Without a ridge, the smallest eigenvalue that a residual may hide is not known.
+        W, converged = solve(system, basis, self.tol / (3 if ridge else 10))
+        if converged and system.inverse is not None:
+            # A preconditioner leaves errors along quiet directions: up to 1/γ of the residual.
+            residual = basis - system.double_product(W)
+            least = linalg.svdvals(np.linalg.qr(W, mode="r"))[-1]
+            enough = self.tol / 3 * ridge * least / np.sqrt(W.shape[1])
+            size = max(_lengths(residual).max(), np.finfo(np.float64).tiny)
+            step, converged = solve(system, residual, enough / size)
+            W += step
         if not converged:
             warn_not_converged()
         # Tᵀ(T Tᵀ + γI)⁻¹ E: vectors of n entries instead of p.
@@ -523,6 +530,7 @@ class OperatorScatter(Scatter):
 
         They are the best ones within a subspace, to which B⁻¹ times their residuals are added,
         until these are small. When it becomes large, only the leading directions are kept.
+        There are fewer pairs than k if S_t has a lower rank.
 
         Parameters
         ----------
@@ -571,10 +579,9 @@ class OperatorScatter(Scatter):
                 ConvergenceWarning,
                 stacklevel=3,
             )
-        if G.shape[1] < k:
-            raise _too_few(k, G.shape[1])
-        self.check_varying(G)
-        return Eigenpairs(values[:k], G)
+        # Rounding may lead to directions along which the samples do not vary.
+        varying = dots(G, self.matmul(G)) > RANGE_RTOL * self.trace * dots(G, G)
+        return Eigenpairs(values[: len(varying)][varying], G[:, varying])
 
     @cached_property
     def density(self) -> Density:
@@ -621,16 +628,6 @@ class OperatorScatter(Scatter):
         values, vectors = np.linalg.eigh(T)
         return values.ravel(), (length[:, None] ** 2 * vectors[:, 0] ** 2).ravel()
 
-    def check_varying(self, G: Array) -> None:
-        """Raise if S_t vanishes along some column of G, which rounding errors may lead to."""
-        varying = self.variances(G) > RANGE_RTOL * self.trace * dots(G, G)
-        if not varying.all():
-            raise _too_few(G.shape[1], int(varying.sum()))
-
-    def variances(self, G: Array) -> Array:
-        """Return gᵀS_tg for each column g of G."""
-        return dots(G, self.matmul(G))
-
 
 def extension(
     V: Array,
@@ -666,13 +663,6 @@ def extension(
     values, axes = positive_eigenpairs(scaled, _NEW**2, eigh=np.linalg.eigh)
     T = scale[:, None] * axes / np.sqrt(values)
     return Z @ T, BZ @ T
-
-
-def _too_few(wanted: int, found: int) -> ValueError:
-    return ValueError(
-        f"n_components={wanted} is too large: only {found} of {wanted} directions have variance "
-        "distinguishable from zero."
-    )
 
 
 def _column_sums(X: Any, weight: Array) -> Array:

@@ -30,6 +30,7 @@ from skml_kalda.reducers.base import (
     chosen_ridge,
     documented,
     no_direction,
+    number_of_components,
 )
 from skml_kalda.reducers.lda import NORMALIZE
 
@@ -205,7 +206,9 @@ class MLSI(BaseReducer):
         rng = np.random.default_rng(0)
         start = C @ rng.standard_normal((scatter.n_classes, min(k, scatter.n_classes)))
         rest = scatter.matmul(rng.standard_normal((scatter.n_features, k - start.shape[1])))
-        return scatter.leading_eigenpairs(product, gamma, np.hstack([start, rest]), k)
+        pairs = scatter.leading_eigenpairs(product, gamma, np.hstack([start, rest]), k)
+        found, name = len(pairs.values), type(self).__name__
+        return pairs.leading(number_of_components(name, self.n_components, k, found, RANK_OF_DATA))
 
     def _k(self, scatter: Scatter, moments: _Moments, ridge: float) -> int:
         limit, reason = len(moments.data), RANK_OF_DATA

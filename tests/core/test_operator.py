@@ -103,6 +103,40 @@ def test_directions_are_as_exact_as_asked_for(name, shape):
         assert angles.max() < limit
 
 
+def indicators(n, p, used, levels, rng):
+    """One-hot samples with entries in few of p columns: S_t is singular within these, too."""
+    X, columns = np.zeros((n, p)), rng.choice(p, used, replace=False)
+    for group in np.array_split(columns, used // levels):
+        X[np.arange(n), rng.choice(group, n, p=rng.dirichlet(np.ones(len(group))))] = 1
+    return X
+
+
+WIDE = SOLVED | {
+    "LDA": LDA(ridge=0.0),
+    "RLDA-small": RLDA(ridge=1e-3),
+    "MLSI": MLSI(ridge=0.1),
+    "kaLDA-orthonormal": MultiLabelKaLDA(shrinkage=0.1, tol=1e-6),
+}
+
+
+@pytest.mark.parametrize("shape", [(400, 210, 20, 7), (80, 210, 30, 4), (60, 3, 3, 6)])
+@pytest.mark.parametrize("name", list(WIDE))
+def test_few_columns_in_use_cost_no_accuracy(name, shape):
+    """Also fewer features than labels. What does not converge says so."""
+    n, p, used, K = shape
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        X = indicators(n, p, used, 2 + seed if used > 3 else 3 - seed % 2, rng)
+        scores = X @ rng.normal(size=(p, K)) + 0.7 * rng.normal(size=(n, K))
+        Y = (scores > np.quantile(scores, 0.7, axis=0)).astype(int)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", category=UserWarning)
+            warnings.filterwarnings("error", category=ConvergenceWarning)
+            exact, found = (fitted(WIDE[name], X, Y, form) for form in ("primal", "operator"))
+        angles = linalg.subspace_angles(found.components_.T, exact.components_.T)
+        assert angles.max() < 1e-4
+
+
 def test_ill_conditioned_systems_are_reported_but_end():
     rng = np.random.default_rng(0)
     X, Y = made(200, 50)

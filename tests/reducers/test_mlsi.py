@@ -104,7 +104,7 @@ def test_directions_in_which_sparse_data_do_not_vary_are_refused(beta):
     X, Y = made(40, 3)
     X = sparse.csr_array(X @ [[1, 0, 0, 1, 1, 0], [0, 1, 0, 1, 0, 1], [0, 0, 1, 0, 1, 1]])
     assert fitted(MLSI(3, beta=beta), X, Y, "operator").components_.shape == (3, 6)
-    with pytest.raises(ValueError, match="3 of 4"):
+    with pytest.raises(ValueError, match="n_components=4 must be <= 3"):
         fitted(MLSI(4, beta=beta), X, Y, "operator")
     with pytest.raises(ValueError, match="n_components=5"):
         fitted(MLSI(5, beta=beta), X, Y, "operator")
