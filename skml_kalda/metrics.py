@@ -45,8 +45,8 @@ def precision_at_k(
     y_score : {array-like, sparse} of shape (n, K)
         Scores, higher for labels that are more likely.
     k : int, default=1
-        Number of labels to look at. The hits are divided by it, even if a sample or the whole
-        dataset has fewer labels.
+        Number of labels to look at, at most K. The hits are divided by it, even if a sample has
+        fewer labels.
     sample_weight : array-like of shape (n,), default=None
         Weights of the samples.
 
@@ -82,7 +82,7 @@ def precision_at_k(
     (0.5, 0.5)
     """
     Y, scores, weight = _checked(y_true, y_score, sample_weight)
-    check_scalar(k, "k", Integral, min_val=1)
+    check_scalar(k, "k", Integral, min_val=1, max_val=Y.shape[1])
     return _mean(_ranked_gain(Y, scores, np.full(k, 1 / k)), weight)
 
 
@@ -200,7 +200,7 @@ def propensity_scored_precision_at_k(
         Propensities of the labels, positive: see :func:`propensities`. They come from the labels
         of the training samples.
     k : int, default=1
-        Number of labels to look at.
+        Number of labels to look at, at most K.
     sample_weight : array-like of shape (n,), default=None
         Weights of the samples.
 
@@ -238,7 +238,7 @@ def propensity_scored_precision_at_k(
     0.666...
     """
     Y, scores, weight = _checked(y_true, y_score, sample_weight)
-    check_scalar(k, "k", Integral, min_val=1)
+    check_scalar(k, "k", Integral, min_val=1, max_val=Y.shape[1])
     p = column_or_1d(propensities, dtype=np.float64)
     if len(p) != Y.shape[1] or not (p > 0).all():
         raise ValueError(
@@ -447,6 +447,11 @@ def _checked(
 ) -> tuple[sparse.csr_array, Any, Array]:
     """Return labels, scores and weights; unknown labels have the lowest score, and are not true."""
     Y, _, _, unknown = _true_labels(y_true, allow_unknown=True)
+    if isinstance(y_score, list) and all(np.ndim(each) == 2 for each in y_score):
+        raise ValueError(
+            "y_score is a list of one array for each label, as some classifiers return it: pass "
+            "one array, y_score = np.column_stack([each[:, 1] for each in y_score])."
+        )
     scores = check_array(
         y_score, accept_sparse="csr", dtype=[np.float64, np.float32], input_name="y_score"
     )

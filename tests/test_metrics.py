@@ -64,8 +64,9 @@ DRAWS = [(seed, decimals) for seed in range(4) for decimals in (0, 3)]
 @pytest.mark.parametrize(("seed", "decimals"), DRAWS)
 def test_measures_are_the_mean_over_all_orders(seed, decimals, k):
     Y, scores, weight = drawn(seed, decimals=decimals)
-    precision = over_orders(Y, scores, weight, lambda hits: sum(hits[:k]) / k)
-    assert precision_at_k(Y, scores, k=k, sample_weight=weight) == pytest.approx(precision)
+    if k <= Y.shape[1]:
+        precision = over_orders(Y, scores, weight, lambda hits: sum(hits[:k]) / k)
+        assert precision_at_k(Y, scores, k=k, sample_weight=weight) == pytest.approx(precision)
     gain = over_orders(Y, scores, weight, lambda hits: ndcg(hits, k))
     assert ndcg_at_k(Y, scores, k=k, sample_weight=weight) == pytest.approx(gain)
     error = over_orders(Y, scores, weight, lambda hits: 1 - hits[0])
@@ -83,7 +84,7 @@ def test_coverage_is_the_worst_of_all_orders(seed, decimals):
     assert coverage(Y, scores, sample_weight=weight) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("k", [1, 3, 8])
+@pytest.mark.parametrize("k", [1, 3, 5])
 @pytest.mark.parametrize(("seed", "decimals"), DRAWS)
 def test_propensity_scored_precision_is_that_of_plain_loops(seed, decimals, k):
     Y, scores, weight = drawn(seed, decimals=decimals)
@@ -157,7 +158,8 @@ def test_sparse_scores_are_the_same_as_dense_ones(measure, form, seed):
 )
 def test_unknown_labels_are_out_of_the_ranking(measure, seed, form):
     Y, scores, weight = drawn(seed, n=12)
-    known = np.random.default_rng(seed).random(Y.shape) < 0.7
+    known = np.random.default_rng(seed).random(Y.shape) < 0.6
+    known[:, [0, 2, 3]] = True  # at least three labels to rank
     known[3] = False  # counts for nothing
     rows = [i for i in range(12) if known[i].any()]
     alone = [measure(Y[[i]][:, known[i]], scores[[i]][:, known[i]]) for i in rows]
@@ -237,7 +239,7 @@ def test_wrong_input_is_named(y_true, y_score, message, measure):
 
 SCORERS = {
     "precision_at_1": (precision_at_k, 1, {"k": 1}),
-    "precision_at_12": (precision_at_k, 1, {"k": 12}),
+    "ndcg_at_12": (ndcg_at_k, 1, {"k": 12}),
     "ndcg_at_3": (ndcg_at_k, 1, {"k": 3}),
     "neg_one_error": (one_error, -1, {}),
     "neg_coverage": (coverage, -1, {}),
@@ -274,3 +276,17 @@ def test_scorers_read_labels_that_are_constant_in_a_training_fold():
 def test_an_unknown_scorer_is_named(name):
     with pytest.raises(ValueError, match=f"name='{name}'.*'precision_at_1'.*neg_coverage"):
         get_scorer(name)
+
+
+@pytest.mark.parametrize("measure", [precision_at_k, propensity_scored_precision_at_k])
+def test_scores_of_another_form_and_a_k_beyond_all_labels_are_refused(measure):
+    Y, scores, _ = drawn(0)
+    more = [np.ones(Y.shape[1])] if measure is propensity_scored_precision_at_k else []
+    with pytest.raises(ValueError, match="k == 6, must be <= 5"):
+        measure(Y, scores, *more, k=6)
+    of_labels = [np.column_stack([1 - each, each]) for each in scores.T]
+    with pytest.raises(ValueError, match=r"y_score = np.column_stack") as error:
+        measure(Y, of_labels, *more, k=2)
+    scope = {"np": np, "y_score": of_labels}
+    exec(str(error.value).partition("pass one array, ")[2].rstrip("."), scope)
+    assert measure(Y, scope["y_score"], *more, k=2) == measure(Y, scores, *more, k=2)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -53,37 +54,71 @@ def row_blocks(X: Array, at_least: int = 1) -> Iterator[tuple[slice, Array]]:
     rows = max(BLOCK // p, at_least)
     for start in range(0, n, rows):
         block = np.asarray(X[start : start + rows])
-        assert_all_finite(block, input_name="X")
+        check_finite(block)
         yield slice(start, start + rows), block
 
 
 def checked_samples(estimator: Any, X: Any, **options: Any) -> Any:
-    """Return X as scikit-learn's `validate_data` does; errors name the columns of a data frame."""
-    try:
+    """Return X as scikit-learn's `validate_data` does; errors say which columns to prepare, how."""
+    check_array_like("X", X)
+    with _advising(X, getattr(estimator, "feature_names_in_", None)):
         with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn adds up all values
             checked = validate_data(estimator, X, **options)
         # scikit-learn leaves polars frames with words as they are.
         return checked.astype(np.float64) if checked.dtype == object else checked
+
+
+def check_array_like(name: str, data: Any) -> None:
+    """Raise a TypeError for what NumPy would take for a single object: generators, dicts, None."""
+    advice = "an array, a list, a data frame or a sparse matrix"
+    if isinstance(data, Iterator):
+        advice = f"all samples at once, for example {name} = list({name})"
+    elif sparse.issparse(data) or not (data is None or isinstance(data, Mapping | Set | str)):
+        return
+    raise TypeError(f"{name} is of type {type(data).__name__}: pass {advice}.")
+
+
+def check_finite(X: Any) -> None:
+    """Raise if X has NaN or infinite values, and name the columns with NaN."""
+    with _advising(X):
+        assert_all_finite(X, input_name="X")
+
+
+@contextmanager
+def _advising(X: Any, names: NDArray[Any] | None = None) -> Iterator[None]:
+    """Add to errors about X which columns have words or gaps, or are out of order; what to do."""
+    try:
+        yield
     except (TypeError, ValueError) as error:
-        if columns := list(_columns_to_prepare(X)):
-            raise ValueError(f"X has {', '.join(columns)}. {error}") from error
+        if columns := list(islice(_columns_to_prepare(X), 3)):
+            raise type(error)(f"X has {', '.join(columns)}. {error}") from error
+        if names is not None and set(names) == set(getattr(X, "columns", ())):
+            advice = "select them as fitted: X = X[estimator.feature_names_in_]."
+            raise ValueError(f"X has its columns in another order: {advice} {error}") from error
         raise
 
 
 def _columns_to_prepare(X: Any) -> Iterator[str]:
-    """Say which columns of a data frame have words or gaps, and what to do about them."""
-    for name in () if is_dask(X) else getattr(X, "columns", ()):
-        column = np.asarray(X[name])
+    """Say which columns have words or gaps, and what to do about them."""
+    columns: Iterable[tuple[Any, NDArray[Any]]]
+    if sparse.issparse(X):
+        X = X.tocsc()
+        gaps = np.unique(np.repeat(np.arange(X.shape[1]), np.diff(X.indptr))[np.isnan(X.data)])
+        columns = ((name, np.array([np.nan])) for name in gaps.tolist())
+    elif hasattr(X, "columns") and not is_dask(X):
+        columns = ((name, np.asarray(X[name])) for name in X.columns)
+    elif np.ndim(X) == 2 and not is_dask(X):
+        columns = enumerate(np.asarray(X).T)
+    else:
+        return
+    for name, column in columns:
         missing = missing_values(column)
         try:
             column[~missing].astype(np.float64)
         except (TypeError, ValueError):
             yield f"words in the column {name!r} (encode it, for example with a OneHotEncoder)"
         if missing.any():
-            yield (
-                f"{missing.sum()} gap(s) in the column {name!r} (fill them, for example with a "
-                "SimpleImputer)"
-            )
+            yield f"NaN in the column {name!r} (fill it, for example with a SimpleImputer)"
 
 
 def sum_duplicates(X: Any) -> Any:

@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
-from skml_kalda._core.arrays import missing_values
+from skml_kalda._core.arrays import check_array_like, missing_values
 from skml_kalda._core.messages import format_names
 
 Weights: TypeAlias = Literal["labels", "rows"]
@@ -126,11 +126,14 @@ def indicator(y: Any, *, allow_unknown: bool = False) -> Indicator:
             "labels of shape (n,) or an indicator matrix of shape (n, K)."
         )
     if sparse.issparse(y):
+        _check_real(y)
         matrix = sparse.csr_array(_two_dimensional(y), copy=True)
         matrix.sum_duplicates()
         found = _of_parts([matrix], np.arange(matrix.shape[1]))
     else:
+        check_array_like("y", y)
         array = _as_array(y)
+        _check_real(array)
         if array.ndim == 1:
             return _from_labels(array)
         found = _from_matrix(_two_dimensional(array), _column_names(y, array))
@@ -185,6 +188,8 @@ def _numbers(table: Any, array: NDArray[Any]) -> NDArray[Any]:
 
     If the table has anything but numbers, `array` is returned unchanged.
     """
+    if any(isinstance(each, str) for each in array.flat):  # "1" is no number
+        return array
     try:  # pandas, whose nullable columns are objects otherwise
         return np.asarray(table.to_numpy(dtype=np.float64, na_value=np.nan))
     except (AttributeError, TypeError, ValueError):
@@ -217,6 +222,13 @@ def _two_dimensional(y: Any) -> Any:
     return y
 
 
+def _check_real(y: Any) -> None:
+    if y.dtype.kind == "c":
+        raise ValueError(
+            "Complex data not supported in y: pass classes, or 0 and 1, as real numbers."
+        )
+
+
 def _from_labels(y: NDArray[Any]) -> Indicator:
     if unknown := np.count_nonzero(missing_values(y)):
         raise ValueError(
@@ -225,6 +237,14 @@ def _from_labels(y: NDArray[Any]) -> Indicator:
         )
     check_classification_targets(y)
     classes, codes = np.unique(column_or_1d(y), return_inverse=True)
+    if commas := [each for each in classes.tolist() if isinstance(each, str) and "," in each]:
+        warnings.warn(
+            f"y has one class per sample, and {len(commas)} of them have commas in their names, "
+            f"such as {commas[0]!r}. If the parts are labels, split them: "
+            f"y = [each.split(',') for each in y]. {_BINARIZE}",
+            UserWarning,
+            stacklevel=4,
+        )
     n = codes.shape[0]
     # Each sample has one entry, so the CSR arrays are known without sorting.
     matrix = sparse.csr_array(
@@ -258,11 +278,24 @@ def _checked(y: Any, names: NDArray[Any]) -> tuple[sparse.csr_array, sparse.csr_
         raise ValueError(
             "y has two dimensions, so it must be an indicator matrix of 0 and 1 only, but it "
             f"contains {values[~valid].tolist()[0]!r} in the column {columns.tolist()[0]!r}. "
-            f"{_ADVICE}"
+            f"{_how_to_convert(values[~missing], y.shape[1])}"
         )
     if not missing.any():
         return _stored(y, values), sparse.csr_array(y.shape)
     return _stored(y, np.where(missing, 0, values)), _stored(y, missing)
+
+
+def _how_to_convert(values: NDArray[Any], n_columns: int) -> str:
+    """Return the line that makes an indicator matrix of a table with these values."""
+    if n_columns == 1:
+        return "If y is one column of classes, pass y = np.ravel(y)."
+    if np.isin(values.astype(str), ("0", "1")).all():
+        return "Turn words into numbers: y = y.astype(int)."
+    if values.dtype.kind not in "biuf":
+        return _ADVICE
+    if (values == np.round(values)).all():
+        return "If positive numbers say that a sample has a label: y = (y > 0).astype(int)."
+    return "Pass labels here, not features or scores."
 
 
 def _stored(y: Any, values: NDArray[Any]) -> sparse.csr_array:
@@ -285,7 +318,7 @@ def occupied_columns(label_weight: NDArray[Any], classes: NDArray[Any]) -> NDArr
     if found == 1:
         raise ValueError(
             f"y has one class only, {format_names(classes[occupied])}: pass samples of at least "
-            "two classes."
+            "two classes. If y is one column of classes, pass y = np.ravel(y)."
         )
     if found < len(occupied):
         warnings.warn(

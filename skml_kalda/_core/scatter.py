@@ -23,9 +23,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
 from scipy.sparse.linalg import aslinearoperator
-from sklearn.utils import assert_all_finite
 
-from skml_kalda._core.arrays import Array, check_labels, check_memory, row_blocks, weighted_mean
+from skml_kalda._core.arrays import (
+    Array,
+    check_finite,
+    check_labels,
+    check_memory,
+    row_blocks,
+    weighted_mean,
+)
 from skml_kalda._core.centred import CentredSamples
 from skml_kalda._core.eigenproblem import (
     RANK_RTOL,
@@ -547,7 +553,7 @@ class DualScatter(ArrayScatter):
             mean, kernel = samples.mean, samples.kernel()
         else:
             samples = np.array(X, dtype=np.float64)
-            assert_all_finite(samples, input_name="X")
+            check_finite(samples)
             mean = weighted_mean(samples, weight)
             samples -= mean
             samples *= root

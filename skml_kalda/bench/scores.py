@@ -38,8 +38,8 @@ class Score:
         Whether `function` takes probabilities or other scores of labels instead of predictions.
     needs_propensities : bool, default=False
         Whether `function` also takes the propensities of the labels.
-    multilabel_only : bool, default=False
-        Whether it has no meaning where each sample has one class.
+    n_labels : int, default=0
+        How many labels it needs; 0 if it also has a meaning where each sample has one class.
     tuned_for : str, default=""
         The average F1 that the threshold on the scores of labels was tuned for; empty for the
         labels that the classifier itself predicts.
@@ -52,7 +52,7 @@ class Score:
     lower_is_better: bool = False
     needs_probabilities: bool = False
     needs_propensities: bool = False
-    multilabel_only: bool = False
+    n_labels: int = 0
     tuned_for: str = ""
 
     @property
@@ -95,14 +95,14 @@ def _f1(average: str) -> Callable[[Any, Any], float]:
     return partial(metrics.f1_score, average=average, zero_division=0)
 
 
-_of_labels = partial(Score, multilabel_only=True)
-_of_ranking = partial(Score, multilabel_only=True, needs_probabilities=True)
+_of_labels = partial(Score, n_labels=1)
+_of_ranking = partial(Score, n_labels=1, needs_probabilities=True)
 _loss = partial(_of_ranking, lower_is_better=True)
 _tuned = partial(_of_labels, note="one threshold for all labels, tuned on the training samples")
 # Without a label in a sample, predicting none is right.
 _jaccard = partial(metrics.jaccard_score, average="samples", zero_division=1.0)
 _precisions = [
-    _of_ranking(f"{name}_at_{k}", f"{title} at {k}", partial(function, k=k))
+    _of_ranking(f"{name}_at_{k}", f"{title} at {k}", partial(function, k=k), n_labels=k)
     for name, title, function in (
         ("precision", "precision", precision_at_k),
         ("ndcg", "nDCG", ndcg_at_k),
@@ -115,6 +115,7 @@ _propensity_scored = [
         f"propensity-scored precision at {k}",
         partial(propensity_scored_precision_at_k, k=k),
         needs_propensities=True,
+        n_labels=k,
     )
     for k in (1, 3, 5)
 ]
@@ -180,7 +181,7 @@ def scores_of(
             cut = thresholds.get(score.tuned_for)
             given = None if cut is None else probability >= cut
         more = {"propensities": propensities} if score.needs_propensities else {}
-        if given is None or (score.multilabel_only and y.ndim == 1):
+        if given is None or (y.shape[1] if y.ndim == 2 else 0) < score.n_labels:
             continue
         if not score.needs_propensities or propensities is not None:
             found[name] = float(score.function(y, given, **more))

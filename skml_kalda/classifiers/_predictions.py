@@ -43,6 +43,8 @@ class LabelPredictor(ABC):
 
     def _keep_form(self, y: Any, Y: Indicator) -> None:
         """Remember the form of y, which is that of predictions."""
+        if not Y.matrix.nnz:
+            raise ValueError("y has no label in any sample: pass samples that have labels.")
         self._is_indicator = Y.is_matrix
         self._sparse_form = sparse_form(y)
         self._named = hasattr(y, "columns")

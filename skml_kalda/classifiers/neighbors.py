@@ -63,7 +63,7 @@ class NeighborClassifier(LabelPredictor, MLClassifierBase):
         return self._get_param_names()
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit the classifier.
 
         Parameters

@@ -17,7 +17,7 @@ from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import _check_method_params, check_is_fitted
 
-from skml_kalda._core.arrays import Array
+from skml_kalda._core.arrays import Array, check_array_like
 from skml_kalda._core.labels import multilabel_matrix, sparse_form
 from skml_kalda._core.thresholds import RESPONSES, label_scores
 from skml_kalda.classifiers._predictions import dense, framed_like
@@ -61,8 +61,9 @@ class HeldOutClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     def _fit_held_out(self, X: Any, y: Any, params: dict[str, Any], single_label: str) -> HeldOut:
         """Fit the classifier to all samples; score them by classifiers that did not see them."""
-        X, y = indexable(X, y)
+        check_array_like("X", X)
         Y, names, _, unknown = multilabel_matrix(y, single_label=single_label, allow_unknown=True)
+        X, y = indexable(X, y)
         self._sparse_form = sparse_form(y)
         self.label_names_, self._named = names, hasattr(y, "columns")
         routed = self._routed(params)

@@ -91,7 +91,7 @@ class LabelCalibratedClassifier(HeldOutClassifier):
         self.n_jobs = n_jobs
 
     @_fit_context(prefer_skip_nested_validation=False)  # The inner estimator is not yet validated.
-    def fit(self, X: Any, y: Any, **params: Any) -> Self:
+    def fit(self, X: Any, y: Any = None, **params: Any) -> Self:
         """Fit the classifier, and the sigmoids to its scores of held-out samples.
 
         Parameters

@@ -31,7 +31,7 @@ _LABELS_ALIKE = 5
 class _SplitByLabels(GroupsConsumerMixin):
     """Turn y into an indicator matrix before scikit-learn's splitter gets it."""
 
-    def split(self, X: Any, y: Any, groups: Any = None) -> Iterator[tuple[Indices, Indices]]:
+    def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[Indices, Indices]]:
         """Generate indices of training and test samples.
 
         Parameters

@@ -135,7 +135,7 @@ class TunedThresholdsCV(HeldOutClassifier):
         self.objective = objective
 
     @_fit_context(prefer_skip_nested_validation=False)  # The inner estimator is not yet validated.
-    def fit(self, X: Any, y: Any, **params: Any) -> Self:
+    def fit(self, X: Any, y: Any = None, **params: Any) -> Self:
         """Tune the thresholds and fit the classifier.
 
         Parameters

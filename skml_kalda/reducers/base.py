@@ -285,7 +285,7 @@ class SupervisedTransformer(StreamingTransformer):
         return self._solve_stream(self._extended(None, X, y, sample_weight))
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit to samples and their labels.
 
         Parameters
@@ -313,7 +313,7 @@ class SupervisedTransformer(StreamingTransformer):
 
     @available_if(lambda self: self._needs_all_samples() is None)
     @_fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Add a batch of samples; after the last one the result is that of `fit` on all.
 
         The fitted attributes are computed on first use. So a batch costs no more than adding it

@@ -191,7 +191,7 @@ def test_every_form_of_y_gives_the_same_splits(form, splitter, labels):
 )
 def test_wrong_labels_are_named(y, message, splitter):
     with pytest.raises(ValueError, match=message):
-        splitter.split(np.zeros(203), y)
+        splitter.split(np.zeros(203), *([] if y is None else [y]))
 
 
 def test_any_number_of_arrays_is_split_alike():

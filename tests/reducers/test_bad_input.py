@@ -1,5 +1,6 @@
 """Bad calls, each refused with one error that names the argument and its value."""
 
+import re
 import warnings
 
 import numpy as np
@@ -22,6 +23,7 @@ from skml_kalda import (
     MLkNN,
     MultiLabelKaLDA,
 )
+from skml_kalda.model_selection import TunedThresholdsCV
 from tests.conftest import made
 from tests.reducers.cases import REDUCERS
 
@@ -57,8 +59,70 @@ def test_columns_with_words_and_gaps_are_named(estimator, frames):
     with pytest.raises(ValueError, match=r"^X has words in the column 'site' \(encode it"):
         estimator.fit(table, Y)
     age = [None, *X[1:, 0]]
-    with pytest.raises(ValueError, match=r"^X has 1 gap\(s\) in the column 'age' \(fill"):
+    with pytest.raises(ValueError, match=r"^X has NaN in the column 'age' \(fill"):
         estimator.fit(frames.DataFrame({"age": age, "b": X[:, 1]}), Y)
+
+
+FRAME = pd.DataFrame(X, columns=list("abcdefgh"))
+WORDS = X.astype(object)
+WORDS[5, 2] = "red"
+CALLS = {  # what is passed, and what the error says: the argument, and what to do
+    "generator X": (lambda: iter(X), Y, r"X is .*X = list\(X\)"),
+    "no X": (None, Y, "X is of type NoneType: pass an array"),
+    "dict X": ({"a": 1}, Y, "X is of type dict: pass an array"),
+    "words in an array": (WORDS, Y, "X has words in the column 2 .encode"),
+    "NaN in an array": (with_value(np.nan), Y, "X has NaN in the column 2 .*Imputer"),
+    "NaN in a CSR": (sparse.csr_array(with_value(np.nan)), Y, "X has NaN in the column 2"),
+    "generator y": (X, lambda: iter(Y), r"y is .*y = list\(y\)"),
+    "no y": (X, None, "requires y to be passed"),
+    "words 0 and 1": (X, Y.astype(str), r"y = y.astype\(int\)"),
+    "objects 0 and 1": (X, pd.DataFrame(Y).astype(str), r"y = y.astype\(int\)"),
+    "signs": (X, 2 * Y - 1, r"y = \(y > 0\)"),
+    "counts": (X, sparse.csr_array(3 * Y), r"y = \(y > 0\)"),
+    "scores": (X, Y / 3, "not features or scores"),
+    "column of classes": (X, Y.argmax(axis=1)[:, None], r"y = np.ravel\(y\)"),
+    "no label": (X, 0 * Y, "y has no label in any sample"),
+    "no column": (X, Y[:, :0], "y has no label in any sample"),
+    "complex matrix": (X, Y * (1 + 0j), "Complex data not supported in y: pass"),
+    "complex CSR": (X, sparse.csr_array(Y * (1 + 0j)), "Complex data not supported in y: pass"),
+    "complex classes": (X, Y.argmax(axis=1) * (1 + 0j), "Complex data not supported in y: pass"),
+}
+
+
+@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.parametrize(
+    "estimator", [LDA(), KernelKaLDA(), MLkNN(), KaLDAClassifier(), TunedThresholdsCV(MLkNN())]
+)
+def test_wrong_input_is_refused_with_what_to_do(estimator, call):
+    given_X, given_y, message = CALLS[call]
+    for method in ("fit", "partial_fit"):
+        # Some batches may be without labels.
+        if hasattr(estimator, method) and (method, call[:2]) != ("partial_fit", "no"):
+            args = [each() if callable(each) else each for each in (given_X, given_y)]
+            args = args[:1] if call == "no y" else args
+            with pytest.raises((TypeError, ValueError), match=message):
+                getattr(clone(estimator), method)(*args)
+
+
+@pytest.mark.parametrize("estimator", [LDA(), KernelKaLDA(), MLkNN(), KaLDAClassifier()])
+def test_columns_in_another_order_are_refused_with_the_line_to_write(estimator):
+    estimator.fit(FRAME, Y)
+    call = estimator.transform if hasattr(estimator, "transform") else estimator.predict
+    with pytest.raises(ValueError, match=r"another order: .*X = X") as error:
+        call(FRAME[list("hgfedcba")])
+    scope = {"X": FRAME[list("hgfedcba")], "estimator": estimator}
+    exec(re.search(r"X = X\[.*?\]", str(error.value))[0], scope)
+    np.testing.assert_array_equal(call(scope["X"]), call(FRAME))
+
+
+def test_a_column_of_one_label_is_told_from_two_classes():
+    with pytest.raises(ValueError, match=r"one class only.*y = np.ravel\(y\)"):
+        LDA().fit(X, Y[:, :1])
+
+
+def test_classes_with_commas_get_a_hint():
+    with pytest.warns(UserWarning, match=r"'a,b'.*split\(','\).*MultiLabelBinarizer"):
+        LDA().fit(X, ["a,b", "c", "b"] * 20)
 
 
 PARAMETERS = {
