@@ -9,7 +9,7 @@ would have given y_i − (y_i − f_i) / (1 − h_i). One eigendecomposition ser
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,7 +27,10 @@ _COMMON_STRENGTH = 3.0
 # Keeps the sigmoid of all labels finite where the scores separate the samples perfectly.
 _LEAST_STRENGTH = 1e-3
 _MAX_STEPS = 50
-_MANY_LABELS = 100
+# Cells into which the range of scores is divided; a sigmoid hardly changes within one.
+_GROUPS = 400
+# Random combinations of labels that stand for more labels than that, and samples for more samples.
+_MANY_LABELS, _MANY_SAMPLES = 100, 2000
 _LARGEST_SLOPE = 1e3
 
 
@@ -121,22 +124,29 @@ class LeaveOneOut:
         return np.maximum(1 - leverage, np.finfo(np.float64).eps)
 
     def squared_errors(self, ridges: Array) -> Array:
-        """Return Σ w_i ‖y_i − f_i‖² over the leave-one-out scores of known labels, for each λ.
-
-        With many labels, all errors are those of the same random combinations of labels, which
-        have the same squared lengths but for a small error.
-        """
-        path, Y, loadings = self.path, self.Y - self.path.label_mean, self.path.loadings
-        if Y.shape[1] > _MANY_LABELS and not isinstance(self.known, np.ndarray):
-            R = np.random.RandomState(0).standard_normal((Y.shape[1], _MANY_LABELS))
-            Y, loadings = Y @ R / np.sqrt(_MANY_LABELS), loadings @ R / np.sqrt(_MANY_LABELS)
+        """Return Σ w_i ‖y_i − f_i‖² over the leave-one-out scores of known labels, for each λ."""
+        centred = self.Y - self.path.label_mean
         weight = self.weight[:, None] / self._remaining(ridges) ** 2
         errors = np.empty(len(ridges))
         for i, ridge in enumerate(ridges):
-            residual = self.Z @ (loadings / (path.values + ridge)[:, None])
-            residual -= Y
+            residual = self.Z @ (self.path.loadings / (self.path.values + ridge)[:, None])
+            residual -= centred
             errors[i] = weight[:, i] @ np.sum(self.known * residual**2, axis=1)
         return errors
+
+    def condensed(self) -> LeaveOneOut:
+        """Return fewer scores with about the same errors, relative to one another, if K is large.
+
+        Random combinations of labels have the same squared lengths but for a small error.
+        """
+        K = self.Y.shape[1]
+        if K <= _MANY_LABELS or isinstance(self.known, np.ndarray):
+            return self
+        R = np.random.RandomState(0).standard_normal((K, _MANY_LABELS)) / np.sqrt(_MANY_LABELS)
+        path = self.path
+        path = replace(path, label_mean=path.label_mean @ R, loadings=path.loadings @ R)
+        rows = np.arange(0, len(self.Z), -(-len(self.Z) // _MANY_SAMPLES))
+        return LeaveOneOut(path, self.Z[rows], self.Y[rows] @ R, self.weight[rows], self.known)
 
 
 def best_shrinkage(
@@ -147,7 +157,10 @@ def best_shrinkage(
     The error is a share of the variance of the labels; zero if they do not vary.
     """
     tried = (*shrinkages, 1.0)
-    by_part = [part.squared_errors(np.array([part.path.ridge(a) for a in tried])) for part in parts]
+    by_part = [
+        part.condensed().squared_errors(np.array([part.path.ridge(a) for a in tried]))
+        for part in parts
+    ]
     errors = np.sum(by_part, axis=0)
     best, variance = int(np.argmin(errors[:-1])), errors[-1]
     return shrinkages[best], float(errors[best] / variance) if variance else 0.0
@@ -171,7 +184,7 @@ def label_sigmoids(scores: Array, Y: Array, weight: Array, known: Array | float 
     each = weight[:, None] * known
     prevalence = (weight @ Y + 0.5) / (each.sum(axis=0) + 1)
     unit = np.sqrt(prevalence * (1 - prevalence))
-    data = _Logistic((scores - prevalence) / unit, Y, logit(prevalence), each)
+    data = _Logistic((scores - prevalence) / unit, Y, logit(prevalence), each).grouped()
     common = data.pooled().fit(np.array([[1.0], [0.0]]), _LEAST_STRENGTH)
     own = data.fit(np.repeat(common, len(unit), axis=1), _COMMON_STRENGTH)
     slope, shift = np.where(own[0] > 0, own, 0)
@@ -186,6 +199,26 @@ class _Logistic(NamedTuple):
     offset: Array
     """Log-odds if slope and shift are zero."""
     weight: Array
+
+    def grouped(self) -> _Logistic:
+        """Put samples of nearly the same x together, label by label, if there are many."""
+        n, K = self.x.shape
+        if n <= 4 * _GROUPS:
+            return self
+        lowest, spread = self.x.min(axis=0), np.ptp(self.x, axis=0)
+        per_unit = _GROUPS / np.where(spread > 0, spread, 1)
+        group = np.minimum((self.x - lowest) * per_unit, _GROUPS - 1).astype(np.intp)
+        group += _GROUPS * np.arange(K)
+
+        def sums(values: Array) -> Array:
+            added = np.bincount(group.ravel(), values.ravel(), minlength=_GROUPS * K)
+            return np.asarray(added, dtype=float).reshape(K, _GROUPS).T
+
+        weight = np.broadcast_to(self.weight, self.x.shape)
+        total = sums(weight)
+        divisor = np.where(total > 0, total, 1)
+        x, y = (sums(weight * each) / divisor for each in (self.x, self.y))
+        return _Logistic(x, y, self.offset, total)
 
     def pooled(self) -> _Logistic:
         """Put all labels below one another, in one column."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import reduce
 from numbers import Integral, Real
 from operator import add
@@ -19,12 +20,14 @@ from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
 from skml_kalda._core.arrays import (
+    BLOCK,
     Array,
     batches,
     check_distances,
     checked_samples,
     checked_weights,
     one_thread,
+    stacked,
     sum_duplicates,
 )
 from skml_kalda._core.labels import Indicator, indicator, occupied_columns
@@ -436,13 +439,19 @@ class RunningFit:
         self.scatter, self.sample = added(self.scatter, scatter), self.sample + sample
 
     def _of(self, samples: Samples) -> tuple[PrimalScatter, RandomSample]:
-        parts = []
-        for rows in batches(len(samples.weight), 8 * max(samples.X.shape[1], 1000)):
+        """Return the scatter of the features of samples, and some of the samples, with features."""
+        n = len(samples.weight)
+        drawn = RandomSample.of(MAX_SCORED, (np.arange(n),), self._rng)
+        (chosen,) = drawn.columns
+        scatters, features = [], []
+        for rows in batches(n, MAX_LANDMARKS, at_most=BLOCK):  # features stay in the cache
             batch = samples.at(rows)
             batch = batch._replace(X=self.feature_map(batch.X))
-            scatter = feature_scatter(batch.X, batch)
-            parts.append((scatter, RandomSample.of(MAX_SCORED, batch, self._rng)))
-        return reduce(add, (a for a, _ in parts)), reduce(add, (b for _, b in parts))
+            scatters.append(feature_scatter(batch.X, batch))
+            first, last = np.searchsorted(chosen, [rows.start, rows.stop])
+            features.append(batch.X[chosen[first:last] - rows.start])
+        sample = samples.at(chosen)._replace(X=stacked(features))
+        return reduce(add, scatters), replace(drawn, columns=tuple(sample))
 
 
 class LogOdds(NamedTuple):

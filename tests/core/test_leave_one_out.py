@@ -7,6 +7,7 @@ from scipy.optimize import minimize
 from scipy.special import expit, logit, softmax
 from sklearn.linear_model import Ridge
 
+from skml_kalda._core import leave_one_out
 from skml_kalda._core.leave_one_out import RidgePath, label_sigmoids, softmax_slope
 from skml_kalda._core.scatter import PrimalScatter
 from tests.conftest import made
@@ -83,7 +84,7 @@ def test_errors_of_many_labels_are_those_of_all_up_to_little():
     left_out = path_of(X, y, np.ones(80)).without_each(X, y, np.ones(80))
     ridges = np.array([1.0, 30.0, 1e3])
     expected = [np.sum((y - left_out.scores(ridge)) ** 2) for ridge in ridges]
-    found = left_out.squared_errors(ridges)
+    found = left_out.condensed().squared_errors(ridges)
     np.testing.assert_allclose(found, expected, rtol=0.05)
     np.testing.assert_allclose(found / found[0], expected / expected[0], rtol=0.02)
 
@@ -104,6 +105,14 @@ def scored(n=400, K=5, seed=0):
     log_odds = rng.normal(size=(n, K)) * rng.uniform(1, 3, K) + rng.uniform(-3, 1, K)
     Y = (rng.random((n, K)) < expit(log_odds)).astype(float)
     return (log_odds - 1) * rng.uniform(0.5, 1.5, K), Y, log_odds
+
+
+def test_samples_of_nearly_the_same_score_can_be_put_together(monkeypatch):
+    scores, Y, _ = scored(n=3000)
+    weight = np.random.default_rng(1).uniform(0.5, 2, 3000)
+    found = label_sigmoids(scores, Y, weight)
+    monkeypatch.setattr(leave_one_out, "_GROUPS", 3000)
+    np.testing.assert_allclose(found, label_sigmoids(scores, Y, weight), rtol=1e-3)
 
 
 def test_it_is_the_minimum_of_the_penalised_losses():
