@@ -112,7 +112,7 @@ def test_samples_of_nearly_the_same_score_can_be_put_together(monkeypatch):
     weight = np.random.default_rng(1).uniform(0.5, 2, 3000)
     found = label_sigmoids(scores, Y, weight)
     monkeypatch.setattr(leave_one_out, "_GROUPS", 3000)
-    np.testing.assert_allclose(found, label_sigmoids(scores, Y, weight), rtol=1e-3)
+    np.testing.assert_allclose(found, label_sigmoids(scores, Y, weight), atol=2e-3)
 
 
 def test_it_is_the_minimum_of_the_penalised_losses():
