@@ -41,18 +41,20 @@ def _rank(ranks, method):
 
 
 def bibtex():
-    """Write how closed-form kaLDA compares with the best published system on bibtex."""
+    """Write how two of our methods compare with the best system of a published table."""
     scores = [f"precision_at_{k}" for k in (1, 3, 5)]
     found = read_results(RESULTS / "bench" / "outside").frame()
-    ours = found.query("dataset == 'bibtex' and method == 'kaLDA, cosine votes'")[scores]
-    theirs = published_outside().query("dataset == 'bibtex'")
+    ours = found.query("dataset == 'bibtex-xc'").groupby("method")[scores].mean()
+    theirs = published_outside().query("dataset == 'bibtex-xc'")
     theirs = theirs.pivot_table(index="method", columns="score", values="value")[scores]
     best = theirs.loc[theirs["precision_at_1"].idxmax()]
-    means, published = (" / ".join(f"{100 * v:.1f}" for v in each) for each in (ours.mean(), best))
+    shown = (ours.loc["kaLDA, tricube votes"], ours.loc["KaLDAClassifier"], best)
+    votes, classifier, published = (" / ".join(f"{100 * v:.1f}" for v in each) for each in shown)
     return (
-        "- **Tagging (bibtex).** Closed-form kaLDA and cosine votes reach a precision at 1 / 3 / 5 "
-        f"of {means} in the mean of {len(ours)} random splits; the best system of the published "
-        f"table, {best.name}, has {published} on an unpublished split.\n"
+        "- **Tagging (bibtex).** On the ten official splits of the Extreme Classification "
+        f"Repository, closed-form kaLDA and tricube votes reach a precision at 1 / 3 / 5 of "
+        f"{votes}, `KaLDAClassifier()` {classifier}; {best.name}, the best of its table of 2020, "
+        f"has {published}.\n"
     )
 
 

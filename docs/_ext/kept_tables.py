@@ -282,15 +282,19 @@ def _spread(means: pd.Series[float]) -> list[str]:
 
 @part
 def outside_bibtex() -> str:
-    """Precision at 1, 3 and 5 on bibtex in per cent: as published, and the mean of our splits."""
-    scores = [f"precision_at_{k}" for k in (1, 3, 5)]
-    theirs = published_outside().query("dataset == 'bibtex'")
+    """Measures of rankings on bibtex in per cent: as published, and over the official splits."""
+    names = ("precision", "propensity_scored_precision", "ndcg")
+    scores = [f"{name}_at_{k}" for name in names for k in (1, 3, 5)]
+    theirs = published_outside().query("dataset == 'bibtex-xc'")
     published = theirs.pivot_table(index="method", columns="score", values="value", sort=False)
-    rows = [[name, *(f"{100 * v:.2f}" for v in row[scores])] for name, row in published.iterrows()]
-    found = kept_run("outside").frame().query("dataset == 'bibtex'")
+    rows = [
+        [name, *(f"{100 * row[score]:.2f}" if score in row else "–" for score in scores)]
+        for name, row in published.iterrows()
+    ]
+    found = kept_run("outside").frame().query("dataset == 'bibtex-xc'")
     for method, part in found.groupby("method", sort=False)[scores]:
-        rows.append([f"{label(method)}, mean of {len(part)} splits"])
-        rows[-1] += [f"**{100 * value:.2f}**" for value in part.mean()]
+        values = zip(100 * part.mean(), 100 * part.std(), strict=True)
+        rows.append([f"**{label(method)}**", *(f"{mean:.2f} ± {sd:.2f}" for mean, sd in values)])
     return table(["method", *(SCORES[score].title for score in scores)], rows)
 
 

@@ -46,19 +46,11 @@ _PUBLISHED: dict[str, dict[str, Any]] = {
 }
 
 
-def _cosine_votes() -> Any:
+def _tricube_votes() -> Any:
     """Return a recipe for text: samples of unit length, closed-form kaLDA, cosine neighbours."""
-    votes = skml_kalda.BinaryRelevanceKNN(20, weights="distance", metric="cosine")
-    return Pipeline(
-        [
-            ("unit", Normalizer()),
-            ("alignment", skml_kalda.AlignmentScaler(with_std=False)),
-            # The weights of the features change the length of the samples.
-            ("unit_again", Normalizer()),
-            ("kalda", skml_kalda.MultiLabelKaLDA(constraint="none")),
-            ("votes", votes),
-        ]
-    )
+    reducer = skml_kalda.MultiLabelKaLDA(constraint="none")
+    votes = skml_kalda.BinaryRelevanceKNN(100, weights="tricube", metric="cosine")
+    return Pipeline([("unit", Normalizer()), ("kalda", reducer), ("votes", votes)])
 
 
 def _with_kernel(reducer: Callable[[], Any]) -> Any:
@@ -78,7 +70,7 @@ _CLASSIFIERS: dict[str, Callable[[], Any]] = {
     "ExtraTrees": ExtraTreesClassifier,
     "RandomForest": RandomForestClassifier,
     "ClassifierChain": lambda: ClassifierChain(_logistic(), order="random"),
-    "kaLDA, cosine votes": _cosine_votes,
+    "kaLDA, tricube votes": _tricube_votes,
 }
 _REDUCERS: dict[str, Callable[[], Any]] = {
     "PCA": PCA,

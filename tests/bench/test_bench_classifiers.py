@@ -74,7 +74,7 @@ def test_the_baselines_are_there_by_name():
     rows = {
         "KaLDAClassifier", "kNN", "MLkNN", "LogisticRegression", "LinearSVC", "SVC", "ExtraTrees",
         "RandomForest", "ClassifierChain", "PCA", "TruncatedSVD", "kaLDA, shrunk", "KernelKaLDA",
-        "kaLDA, cosine votes",
+        "kaLDA, tricube votes",
         "KernelCCA", "KernelMDDM", "KernelMLDA", "KernelMLLS", "KernelMLSI", "KernelOPLS",
     }  # fmt: skip
     assert rows <= set(method_names())

@@ -35,6 +35,7 @@ from skml_kalda.bench.reporting.tables import (
 from skml_kalda.bench.running.data import lines_about
 from skml_kalda.bench.running.results import Results, failures_by_kind
 from skml_kalda.bench.scores import MAIN, SCORES, Score
+from skml_kalda.datasets.manifest import read_manifest
 
 _CAPTIONS = {
     "scores": "{score} of each method: mean and standard deviation over the folds{paper}.",
@@ -228,7 +229,7 @@ def _setting(results: Results) -> str:
         return f"{methods} on {sets}. Features {scale}. {counts}"
     folds = f"{plan.repeats} × {plan.folds}-fold cross-validation, seed {plan.seed}"
     if set(plan.datasets) <= set(plan.train_rows):
-        folds = f"{plan.repeats * plan.folds} random splits, seed {plan.seed}"
+        folds = f"{plan.repeats * plan.folds} published or random splits, seed {plan.seed}"
     drawn = " The largest datasets are random samples." if plan.max_rows else ""
     return f"{methods} on {sets}: {folds}; features {scale}. {counts}{drawn}"
 
@@ -358,8 +359,9 @@ def _outside(results: Results) -> Iterator[Grid]:
             if all(len(part) for part in ours):
                 means = [f"{p['mean'].iloc[0]:.4f} ± {p['sd'].iloc[0]:.3f}" for p in ours]
                 rows.append([Entry(label(method), best=True, note="here"), train, *means])
+        kind = "published" if read_manifest(name).splits else "random"
         caption = (
-            f"{name}: as published, and here ({results.plan.folds} random splits, mean ± standard "
+            f"{name}: as published, and here ({results.plan.folds} {kind} splits, mean ± standard "
             "deviation)"
         )
         titles = [SCORES[score].label for score in scores]
