@@ -29,6 +29,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skml_kalda._core.arrays import Array, is_dask
 from skml_kalda._core.labels import indicator
+from skml_kalda._core.messages import format_names
 from skml_kalda._core.scatter import PrimalScatter
 from skml_kalda._core.streams import Batch, RandomSample
 
@@ -358,7 +359,10 @@ def transform_blocks(reducer: Any, X: Any) -> Any:
     check_is_fitted(reducer)
     check_features(reducer, X, reset=False)
     names = reducer.get_feature_names_out()
-    rows = X if is_array(X) else X.to_dask_array()
+    rows = X
+    if not is_array(X):
+        in_order = X.map_partitions(_in_order, X.columns, meta=X._meta, enforce_metadata=False)
+        rows = in_order.to_dask_array()
     rows = rows.rechunk({1: -1})
     meta = np.empty((0, len(names)), np.float32 if rows.dtype == np.float32 else np.float64)
     projected = array.map_blocks(
@@ -371,6 +375,16 @@ def transform_blocks(reducer: Any, X: Any) -> Any:
         meta=meta,
     )
     return _in_container(reducer, projected, X, names)
+
+
+def _in_order(part: Any, names: Sequence[Any]) -> Any:
+    """Return a partition; its names are lost in an array, so their order is checked here."""
+    if list(part.columns) != list(names):
+        raise ValueError(
+            f"X has a partition with the columns {format_names(part.columns)}, not as expected "
+            f"{format_names(names)}: X = X.map_partitions(lambda part: part[X.columns])"
+        )
+    return part
 
 
 def _project(rows: Any, reducer: Any, empty: NDArray[Any]) -> Any:

@@ -55,6 +55,10 @@ def label_scores(
     response = method(X)
     if isinstance(response, list):
         return np.column_stack(list(map(_of_label, response, estimator.classes_)))
+    classes: Any = getattr(estimator, "classes_", ())
+    if n_labels == 1 and np.shape(response)[1:] == np.shape(classes) == (1,):
+        # One column of a single label that no training sample had, or all: of the class 0, or 1.
+        return _of_label(np.asarray(response), classes)[:, np.newaxis]
     scores = _of_array(response, n_labels)
     if scores.ndim != 2 or scores.shape[1] != n_labels:
         raise ValueError(

@@ -19,6 +19,7 @@ from sklearn.utils.validation import _check_method_params, check_is_fitted
 
 from skml_kalda._core.arrays import Array, check_array_like
 from skml_kalda._core.labels import multilabel_matrix, sparse_form
+from skml_kalda._core.messages import format_names
 from skml_kalda._core.thresholds import RESPONSES, label_scores
 from skml_kalda.classifiers._predictions import dense, framed_like
 from skml_kalda.model_selection.splits import MultiLabelStratifiedKFold
@@ -72,7 +73,7 @@ class HeldOutClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             self.estimator_ = self.estimator
             scores, folds = self._scores(self.estimator, X), [np.arange(Y.shape[0])]
         else:
-            scores, folds = self._split_scores(X, y, routed)
+            scores, folds = self._split_scores(X, y, Y, routed)
             self.estimator_ = clone(self.estimator).fit(X, y, **routed.estimator.fit)
         for name in ("classes_", "n_features_in_", "feature_names_in_"):
             if hasattr(self.estimator_, name):
@@ -112,26 +113,49 @@ class HeldOutClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             return MultiLabelStratifiedKFold(self.cv or 5)
         return self.cv if isinstance(self.cv, str) else check_cv(self.cv)
 
-    def _split_scores(self, X: Any, y: Any, routed: Any) -> tuple[Array, list[NDArray[np.intp]]]:
-        """Return the scores of the samples that each split holds out, and their indices."""
+    def _split_scores(
+        self, X: Any, y: Any, Y: Any, routed: Any
+    ) -> tuple[Array, list[NDArray[np.intp]]]:
+        """Return the scores of the samples that each split holds out, and their indices.
+
+        Where no training sample has a label, some classifiers give it any score: it gets the
+        lowest one here.
+        """
         splits = list(self._splitter().split(X, y, **routed.splitter.split))
+        absent = [Y[train].sum(axis=0) == 0 for train, _ in splits]
         scores = Parallel(n_jobs=self.n_jobs)(
-            delayed(self._of_split)(X, y, routed.estimator.fit, train, test)
-            for train, test in splits
+            delayed(self._of_split)(X, y, routed.estimator.fit, train, test, missing)
+            for (train, test), missing in zip(splits, absent, strict=True)
         )
+        lowest = np.min([part.min(axis=0) for part in scores], axis=0)
+        parts = zip(scores, absent, strict=True)
+        scores = [np.where(missing, lowest, part) for part, missing in parts]
         return np.concatenate(scores), [test for _, test in splits]
 
-    def _of_split(self, X: Any, y: Any, fit_params: dict[str, Any], train: Any, test: Any) -> Array:
+    def _of_split(
+        self, X: Any, y: Any, fit_params: dict[str, Any], train: Any, test: Any, missing: Any
+    ) -> Array:
         estimator = clone(self.estimator)
         X_train, y_train = _safe_split(estimator, X, y, train)
         X_test, _ = _safe_split(estimator, X, y, test, train)
-        estimator.fit(X_train, y_train, **_check_method_params(X, fit_params, train))
+        try:
+            estimator.fit(X_train, y_train, **_check_method_params(X, fit_params, train))
+        except ValueError as error:
+            if not missing.any():
+                raise
+            raise ValueError(
+                f"{type(estimator).__name__} cannot be fitted where all samples with the labels "
+                f"{format_names(self.label_names_[missing])} are held out: pass cv="
+                f"MultiLabelStratifiedKFold(), or leave rare labels out. ({error})"
+            ) from error
         return self._scores(estimator, X_test)
 
     def _scores(self, estimator: Any, X: Any) -> Array:
         """Return what is tuned on: probabilities, or decisions."""
         methods = self._responses if self.response_method == "auto" else (self.response_method,)
-        scores = dense(label_scores(estimator, X, len(self.label_names_), methods))
+        # Those of the given classifier: fitted without samples of a label, it may seem to have more.
+        offered = [name for name in methods if hasattr(self.estimator, name)]
+        scores = dense(label_scores(estimator, X, len(self.label_names_), offered or methods))
         return check_array(scores, dtype=[np.float64, np.float32], input_name="scores")
 
     def __sklearn_tags__(self) -> Tags:

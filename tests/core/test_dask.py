@@ -286,3 +286,15 @@ LDA().fit_transform(*load_iris(return_X_y=True))
 sys.exit("dask" in sys.modules)
 """
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
+def test_a_partition_with_its_columns_in_another_order_is_refused():
+    X, Y = made()
+    frame = pd.DataFrame(X).add_prefix("x")
+    parts = [frame[:30], frame[30:].iloc[:, ::-1]]
+    mixed = dd.from_map(lambda i: parts[i], [0, 1], meta=frame[:0], enforce_metadata=False)
+    lda = LDA().fit(frame, Y)
+    with pytest.raises(ValueError, match=r"partition with the columns \['x7'.*X = X.map"):
+        lda.transform(mixed).compute()
+    same = mixed.map_partitions(lambda part: part[frame.columns], meta=frame[:0])
+    np.testing.assert_allclose(lda.transform(same), lda.transform(frame))

@@ -21,6 +21,7 @@ from sklearn.multioutput import ClassifierChain, MultiOutputClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.fixes import parse_version
 from skmultilearn.problem_transform import BinaryRelevance
@@ -99,6 +100,38 @@ def test_thresholds_come_from_rows_that_were_not_trained_on(name):
     full = np.column_stack([p[:, 1] for p in full]) if isinstance(full, list) else full
     full = full.toarray() if sparse.issparse(full) else full
     np.testing.assert_array_equal(tuned.predict(X), full >= tuned.thresholds_)
+
+
+ANSWERS = {  # to a label that no training sample has; None for an error
+    "certainty of the other class": RandomForestClassifier(10, random_state=0),
+    "neighbours of the other class": KNeighborsClassifier(),
+    "zero": OneVsRestClassifier(LogisticRegression()),
+    "a decision of zero, above all others": OneVsRestClassifier(LinearSVC()),
+    "some decision": RidgeClassifier(),
+    "an error": MultiOutputClassifier(LogisticRegression()),
+    "an error of ours": MLkNN(),
+}
+
+
+@pytest.mark.parametrize("n_labels", [1, 3])
+@pytest.mark.parametrize("answer", ANSWERS)
+def test_a_label_whose_samples_are_in_one_fold_is_not_known_there(answer, n_labels):
+    """All its samples are held out at once, so that no threshold is better than to predict all."""
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(60, 4)), np.zeros((60, n_labels), dtype=int)
+    Y[:, 1:] = X[:, 1:n_labels] > 0
+    Y[:10, 0], X[:10, 0] = 1, X[:10, 0] + 3
+    tuned = TunedThresholdsCV(
+        ANSWERS[answer],
+        cv=KFold(5),
+        per_label=True,
+        objective=lambda y, predicted: f1(y, predicted) if y.sum() == 10 else 0.0,
+    )
+    if answer == "an error" or (answer == "an error of ours" and n_labels == 1):
+        with pytest.raises(ValueError, match=r"\[0\] are held out: pass cv=Multi"):
+            tuned.fit(X, Y)
+        return
+    assert tuned.fit(X, Y).best_score_ == pytest.approx(20 / 70 / n_labels)
 
 
 @pytest.mark.parametrize("form", [sparse.csr_array, sparse.csr_matrix, sparse.lil_matrix])
