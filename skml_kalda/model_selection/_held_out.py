@@ -153,7 +153,7 @@ class HeldOutClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def _scores(self, estimator: Any, X: Any) -> Array:
         """Return what is tuned on: probabilities, or decisions."""
         methods = self._responses if self.response_method == "auto" else (self.response_method,)
-        # Those of the given classifier: fitted without samples of a label, it may seem to have more.
+        # Those of the given classifier: fitted without samples of a label it may seem to have more
         offered = [name for name in methods if hasattr(self.estimator, name)]
         scores = dense(label_scores(estimator, X, len(self.label_names_), offered or methods))
         return check_array(scores, dtype=[np.float64, np.float32], input_name="scores")
