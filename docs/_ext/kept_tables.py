@@ -281,6 +281,21 @@ def _spread(means: pd.Series[float]) -> list[str]:
 
 
 @part
+def votes() -> str:
+    """Mean rank over the datasets of each way to vote, by score: weights and k."""
+    frame = pd.DataFrame(json_rows("votes"))
+    settings = ["metric", "weights", "k"]
+    rows = []
+    for score in ("precision at 1", "average precision", "macro F1"):
+        ranks = frame.groupby("dataset")[score].rank(ascending=False)
+        means = ranks.groupby([frame[name] for name in settings]).mean().unstack()
+        for (metric, weights), of_k in means.iterrows():
+            cells = [_rank_cell(rank, means.min(axis=None)) for rank in of_k]
+            rows.append([score, metric, f"`{weights}`", *cells])
+    return table(["mean rank in", "distance", "weights", *(f"k = {k}" for k in means)], rows)
+
+
+@part
 def outside_bibtex() -> str:
     """Measures of rankings on bibtex in per cent: as published, and over the official splits."""
     names = ("precision", "propensity_scored_precision", "ndcg")
