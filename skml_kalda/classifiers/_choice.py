@@ -7,9 +7,10 @@ whose inner products are the kernel. Every space is scored at its best shrinkage
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial, reduce
 from itertools import product
-from operator import add, attrgetter
+from operator import attrgetter
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -19,8 +20,10 @@ from sklearn.preprocessing import QuantileTransformer
 from skml_kalda._core.arrays import Array
 from skml_kalda._core.kernels import LandmarkKernel, inverse_median_distance
 from skml_kalda._core.leave_one_out import LeaveOneOut, RidgePath, best_shrinkage
+from skml_kalda._core.operator import OperatorScatter
 from skml_kalda._core.relevance import FeatureMoments, times
 from skml_kalda._core.scatter import PrimalScatter
+from skml_kalda._core.streams import added
 
 # The median of the distances of this many samples stands for that of all.
 _MEDIAN_SAMPLES = 200
@@ -33,6 +36,8 @@ _FOLDS = 3
 # landmarks that repeat leave null directions.
 _JITTER = 1e-10
 _QUANTILES = 100
+# Accuracy of an iterative solution of the scores, of which each has a calibration of its own.
+_WIDE_TOL = 1e-3
 # Ranks of more features than this would cost more than all the rest.
 _RANKED_FEATURES = 2000
 
@@ -358,10 +363,10 @@ class _Search:
         """Return the space at its best shrinkage."""
         moments = self._moments[space.scale]
         if any(space.relevance) and len(moments) > 1:
-            others = [reduce(add, moments[:i] + moments[i + 1 :]) for i in range(len(moments))]
+            others = [reduce(added, moments[:i] + moments[i + 1 :]) for i in range(len(moments))]
             parts = list(map(partial(self._left_out, space), others, self._folds))
         else:
-            parts = [self._left_out(space, reduce(add, moments), slice(None))]
+            parts = [self._left_out(space, reduce(added, moments), slice(None))]
         return Scored(space, *best_shrinkage(parts, self._shrinkages))
 
     def _left_out(self, space: Space, moments: FeatureMoments, rows: Any) -> LeaveOneOut:
@@ -380,3 +385,41 @@ def feature_scatter(features: Any, samples: Samples) -> PrimalScatter:
 def left_out(path: RidgePath, features: Any, samples: Samples) -> LeaveOneOut:
     """Prepare the leave-one-out scores of samples that the path was fitted to."""
     return path.without_each(features, samples.Y.toarray(), samples.weight, samples.known)
+
+
+class WideRidge:
+    """Ridge regression on all features of wide sparse samples, without landmarks.
+
+    Parameters
+    ----------
+    samples : Samples
+        The samples.
+    space : Space
+        A linear kernel.
+    """
+
+    def __init__(self, samples: Samples, space: Space) -> None:
+        K = samples.Y.shape[1]
+        moments = samples.moments().filled(K)
+        self.feature_map = LinearMap(space, None, space.factors(moments)[0])
+        self.label_mean = moments.label_weight / moments.weight
+        labels = samples.Y + samples.unknown.multiply(self.label_mean)
+        X, weight = self.feature_map(samples.X), samples.weight
+        scatter = OperatorScatter.of(X, sparse.csr_array(labels), weight)
+        self._scatter = replace(scatter, tol=_WIDE_TOL)
+
+    def weights(self, shrinkage: float) -> Array:
+        """Return the weights of the features; the ridge is that of `RidgePath.ridge`."""
+        scatter, K = self._scatter, len(self.label_mean)
+        if shrinkage == 1:
+            return np.zeros((scatter.n_features, K))
+        unit = scatter.trace / min(scatter.n_samples, scatter.n_features)
+        return scatter.ridge_weights(np.eye(K), shrinkage / (1 - shrinkage) * unit)
+
+    def offset(self, weights: Array) -> Array:
+        """Return the scores of a sample without features."""
+        return np.asarray(self.label_mean - self._scatter.mean @ weights)
+
+    def scores(self, weights: Array, X: Any) -> Array:
+        """Return the scores of further samples."""
+        return np.asarray(self.feature_map(X) @ weights + self.offset(weights))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import reduce
+from functools import cache, reduce
 from numbers import Integral, Real
-from operator import add
+from operator import attrgetter
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
@@ -47,6 +47,9 @@ from skml_kalda.classifiers._choice import (
     KernelFactory,
     Samples,
     Scaled,
+    Scored,
+    Space,
+    WideRidge,
     choose_space,
     feature_scatter,
     left_out,
@@ -66,6 +69,8 @@ SEARCH_SAMPLES = 1000
 MAX_LANDMARKS = 1000
 # The linear kernel of no more features than this needs no landmarks.
 MAX_FEATURES = 2000
+# With more of them, weights of all features and labels are not computed: 0.5 GB.
+LARGEST_WEIGHTS = 2**26
 # Leave-one-out scores of at most this many samples determine shrinkage, probabilities, thresholds.
 MAX_SCORED = 5000
 
@@ -101,7 +106,8 @@ class KaLDAClassifier(LabelPredictor, ClassifierMixin, BaseEstimator):
         any value beside their zeros or ones. Sparse X keeps its zeros.
     n_landmarks : "auto" or int, default="auto"
         Number of landmarks of the kernel, samples drawn at random; all samples if there are not
-        more of them. "auto" is 1000. A linear kernel of up to 2000 features needs none.
+        more of them. "auto" is 1000. A linear kernel needs none for up to 2000 features, or sparse
+        X that is fitted at once.
     average : {"macro", "micro"}, default="macro"
         The F1 that the thresholds maximise: that of each label, with a threshold of its own,
         or that of all labels together, with one threshold on their probabilities.
@@ -119,7 +125,8 @@ class KaLDAClassifier(LabelPredictor, ClassifierMixin, BaseEstimator):
     shrinkage_ : float
         The shrinkage chosen.
     leave_one_out_error_ : float
-        Leave-one-out squared error of the scores, as a share of the variance of the labels.
+        Leave-one-out squared error of the scores, as a share of the variance of the labels; of
+        samples that were held out for wide sparse X, see the notes.
     candidates_ : list of dict
         The candidates scored, with their errors: first kernels and scales, then relevances.
     thresholds_ : ndarray of shape (n_labels,)
@@ -157,6 +164,10 @@ class KaLDAClassifier(LabelPredictor, ClassifierMixin, BaseEstimator):
     softmax. Leave-one-out scores of at most 5000 samples, drawn at random, determine shrinkage,
     probabilities and thresholds. With more than 100 labels, the errors compared are those of 100
     random combinations of labels.
+
+    For sparse X of more than 2000 features and more samples than landmarks, `fit` also tries the
+    best linear kernel on all features, by conjugate gradients. A fifth of the samples, at most
+    5000, are held out once for its shrinkage, probabilities and thresholds.
 
     For a 1-D `y` the class with the largest score is predicted. A label whose leave-one-out
     scores are no better than chance is predicted for all samples if it is more likely than not,
@@ -240,7 +251,11 @@ class KaLDAClassifier(LabelPredictor, ClassifierMixin, BaseEstimator):
         # With fewer samples than features the landmarks, all samples, are cheaper than features.
         n = len(samples.weight)
         with one_thread(n * MAX_LANDMARKS):
-            self._solve(self._begin(samples, min(MAX_FEATURES, n)))
+            chosen = self._choose(samples, min(MAX_FEATURES, n))
+            fits = [self._ridge_on_all_features(samples, chosen)]
+            if fits[0] is None or chosen.space.kernel != "linear":
+                fits.append(self._ridge(RunningFit(chosen, samples)))
+            self._finish(min(filter(None, fits), key=attrgetter("error")))
         return self
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -274,10 +289,10 @@ class KaLDAClassifier(LabelPredictor, ClassifierMixin, BaseEstimator):
         running: RunningFit | None = getattr(self, "_running", None)
         samples = self._validate(X, y, sample_weight, classes, reset=running is None)
         if running is None:
-            self._running = running = self._begin(samples, MAX_FEATURES)
+            self._running = running = RunningFit(self._choose(samples, MAX_FEATURES), samples)
         else:
             running.add(samples)
-        self._solve(running)
+        self._finish(self._ridge(running))
         return self
 
     def decision_function(self, X: Any) -> Array:
@@ -344,8 +359,8 @@ class KaLDAClassifier(LabelPredictor, ClassifierMixin, BaseEstimator):
         unknown = sparse.csr_array(labels.shape) if Y.unknown is None else Y.unknown[counted]
         return Samples(sum_duplicates(X)[counted], labels, unknown, weight[counted])
 
-    def _begin(self, samples: Samples, max_features: int) -> RunningFit:
-        """Choose the space of the scores, and add up the first samples in it."""
+    def _choose(self, samples: Samples, max_features: int) -> Chosen:
+        """Choose the space of the scores."""
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         kernels = _kernels(self.kernel)
         widths = WIDTHS if self.gamma == "auto" else _floats(self.gamma)
@@ -365,14 +380,12 @@ class KaLDAClassifier(LabelPredictor, ClassifierMixin, BaseEstimator):
             {**each.space._asdict(), "shrinkage": each.shrinkage, "error": each.error}
             for each in scored
         ]
-        self.kernel_, self.relevance_, self.scale_ = space
-        scaled = Scaled.of(samples, self.scale_, seed)
-        return RunningFit(factory.feature_map(space, scaled), samples, rng)
+        return Chosen(space, scored, factory, rng)
 
     def _shrinkages(self) -> Sequence[float]:
         return SHRINKAGES if self.shrinkage == "auto" else (self.shrinkage,)
 
-    def _solve(self, running: RunningFit) -> None:
+    def _ridge(self, running: RunningFit) -> RidgeFit:
         """Fit the scores to all samples, with the shrinkage of least leave-one-out error."""
         samples = Samples(*running.sample.columns)
         feature_map, scatter, features = running.feature_map.fitted_to(
@@ -380,13 +393,60 @@ class KaLDAClassifier(LabelPredictor, ClassifierMixin, BaseEstimator):
         )
         path = RidgePath.of(scatter)
         others = left_out(path, features, samples)
-        self.shrinkage_, self.leave_one_out_error_ = best_shrinkage([others], self._shrinkages())
-        ridge = path.ridge(self.shrinkage_)
+        shrinkage, error = best_shrinkage([others], self._shrinkages())
+        ridge = path.ridge(shrinkage)
         weights = path.weights(ridge)
         offset = path.label_mean - path.mean @ weights
-        slope, intercept = self._calibrate(others.scores(ridge), samples)
-        coefficients = feature_map.coefficients(weights) * slope
-        self._log_odds = LogOdds(feature_map, coefficients, offset * slope + intercept)
+        scores = others.scores(ridge)
+        return RidgeFit(
+            running.space, feature_map, weights, offset, scores, samples, shrinkage, error
+        )
+
+    def _ridge_on_all_features(self, samples: Samples, chosen: Chosen) -> RidgeFit | None:
+        """Fit the best linear kernel to wide sparse samples; None if landmarks do as well.
+
+        Its scores are of samples that were held out: to leave out one at a time would take long.
+        """
+        (n, p), K = samples.X.shape, len(self.classes_)
+        needs_landmarks = p > MAX_FEATURES and n > chosen.factory.n_landmarks
+        linear = chosen.best("linear")
+        if not sparse.issparse(samples.X) or not needs_landmarks or linear is None:
+            return None
+        if p * K > LARGEST_WEIGHTS or linear.space.scale == "ranks":
+            return None
+        order = chosen.rng.permutation(n)
+        n_held = min(MAX_SCORED, n // 5)
+        held, rest = samples.at(order[:n_held]), samples.at(order[n_held:])
+        ridge, Y, space = WideRidge(rest, linear.space), held.Y.toarray(), linear.space
+        each = held.weight[:, None] * held.known
+        variance = float(np.sum(each * (Y - ridge.label_mean) ** 2))
+
+        @cache
+        def scored(shrinkage: float) -> tuple[float, Array]:
+            scores = ridge.scores(ridge.weights(shrinkage), held.X)
+            error = float(np.sum(each * (Y - scores) ** 2))
+            return error / variance if variance else 0.0, scores
+
+        tried = self._shrinkages()
+        best = int(np.argmin(np.abs(np.subtract(tried, linear.shrinkage))))
+        for step in (2, -2):  # the error has one minimum, and changes little within a step
+            while 0 <= best + step < len(tried) and (
+                scored(tried[best + step])[0] < scored(tried[best])[0]
+            ):
+                best += step
+        error, scores = scored(tried[best])
+        ridge = WideRidge(samples, space)
+        weights = ridge.weights(tried[best])
+        offset = ridge.offset(weights)
+        return RidgeFit(space, ridge.feature_map, weights, offset, scores, held, tried[best], error)
+
+    def _finish(self, fit: RidgeFit) -> None:
+        """Fit probabilities and thresholds to the scores, and keep the result."""
+        self.kernel_, self.relevance_, self.scale_ = fit.space
+        self.shrinkage_, self.leave_one_out_error_ = fit.shrinkage, fit.error
+        slope, intercept = self._calibrate(fit.scores, fit.samples)
+        coefficients = fit.feature_map.coefficients(fit.weights) * slope
+        self._log_odds = LogOdds(fit.feature_map, coefficients, fit.offset * slope + intercept)
 
     def _calibrate(self, scores: Array, samples: Samples) -> Sigmoids:
         """Fit probabilities, and thresholds on them, to leave-one-out scores."""
@@ -414,23 +474,46 @@ class KaLDAClassifier(LabelPredictor, ClassifierMixin, BaseEstimator):
         return tags
 
 
+class Chosen(NamedTuple):
+    """The space chosen, and what fits are made with."""
+
+    space: Space
+    scored: list[Scored]
+    factory: KernelFactory
+    rng: np.random.RandomState
+
+    def best(self, kernel: str) -> Scored | None:
+        """Return the best space with a kernel; None if it was not among the candidates."""
+        if self.space.kernel == kernel and not self.scored:
+            return Scored(self.space, SHRINKAGES[len(SHRINKAGES) // 2], np.inf)
+        of_kernel = [each for each in self.scored if each.space.kernel == kernel]
+        return min(of_kernel, key=attrgetter("error"), default=None)
+
+
+class RidgeFit(NamedTuple):
+    """Scores, and those of some samples by a fit without them."""
+
+    space: Space
+    feature_map: FeatureMap
+    weights: Array
+    """Weights of the features, shape (m, K)."""
+    offset: Array
+    """Shape (K,)."""
+    scores: Array
+    """Scores of `samples`."""
+    samples: Samples
+    shrinkage: float
+    error: float
+    """Squared error of the scores, as a share of the variance of the labels."""
+
+
 class RunningFit:
-    """What is kept of all samples: the scatter of their features, and a random sample of them.
+    """What is kept of all samples: the scatter of their features, and a random sample of them."""
 
-    Parameters
-    ----------
-    feature_map : FeatureMap
-        Feature map of the space chosen.
-    samples : Samples
-        The first samples.
-    rng : RandomState
-        Draws the sample.
-    """
-
-    def __init__(
-        self, feature_map: FeatureMap, samples: Samples, rng: np.random.RandomState
-    ) -> None:
-        self.feature_map, self._rng = feature_map, rng
+    def __init__(self, chosen: Chosen, samples: Samples) -> None:
+        self.space, self._rng = chosen.space, chosen.rng
+        scaled = Scaled.of(samples, self.space.scale, chosen.factory.seed)
+        self.feature_map = chosen.factory.feature_map(self.space, scaled)
         self.scatter, self.sample = self._of(samples)
 
     def add(self, samples: Samples) -> None:
@@ -451,7 +534,7 @@ class RunningFit:
             first, last = np.searchsorted(chosen, [rows.start, rows.stop])
             features.append(batch.X[chosen[first:last] - rows.start])
         sample = samples.at(chosen)._replace(X=stacked(features))
-        return reduce(add, scatters), replace(drawn, columns=tuple(sample))
+        return reduce(added, scatters), replace(drawn, columns=tuple(sample))
 
 
 class LogOdds(NamedTuple):

@@ -15,6 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from skml_kalda import KaLDAClassifier
+from skml_kalda.classifiers.kalda import SHRINKAGES
 from tests.classifiers.conftest import smooth_data
 
 X, Y = make_multilabel_classification(n_samples=60, n_features=8, n_classes=4, random_state=0)
@@ -186,6 +187,46 @@ def test_wide_sparse_rows_stay_sparse(monkeypatch):
     monkeypatch.setattr(sparse.csr_array, "toarray", refuse)
     model = KaLDAClassifier(random_state=0).fit(wide, labels)
     assert model.predict(wide).shape == labels.shape
+
+
+def wide_data(n=700, p=2500):
+    """Make sparse samples in which every label has many words of its own, few in each sample."""
+    rng = np.random.default_rng(0)
+    labels = (rng.random((n, 3)) < 0.4).astype(float)
+    share = np.full((n, p), 0.004)
+    for k in range(3):
+        share[:, 400 * k : 400 * (k + 1)] += 0.02 * labels[:, [k]]
+    return sparse.csr_array((rng.random((n, p)) < share).astype(float)), labels
+
+
+@pytest.mark.parametrize("parameters", [LINEAR, {"random_state": 0}], ids=["linear", "auto"])
+def test_wide_sparse_rows_have_weights_for_all_features(parameters):
+    rows, labels = wide_data()
+    labels[3, 1] = np.nan
+    model = KaLDAClassifier(**parameters, shrinkage=0.5, n_landmarks=60).fit(rows, labels)
+    assert model.kernel_ == "linear"
+    filled = np.where(np.isnan(labels), np.nanmean(labels, axis=0), labels)
+    X = rows.toarray() / (rows.toarray().std(axis=0) if model.scale_ else 1)
+    alpha = len(X) * X.var(axis=0).sum() / len(X)
+    scores = Ridge(alpha).fit(X, filled).predict(X)
+    slope, intercept = sigmoid_of(scores, model.decision_function(rows))
+    assert (slope > 0).all()
+    expected = scores * slope + intercept
+    assert_allclose(model.decision_function(rows), expected, atol=0.01 * expected.std())
+
+
+def test_shrinkage_of_wide_sparse_rows_is_the_best_of_rows_held_out():
+    rows, labels = wide_data()
+    rest, held = slice(300, None), slice(300)
+    model = KaLDAClassifier(**LINEAR, n_landmarks=60).fit(rows[rest], labels[rest])
+    errors = {}
+    for shrinkage in SHRINKAGES:
+        X = rows[rest].toarray()
+        ridge = shrinkage / (1 - shrinkage) * X.var(axis=0).sum()
+        scores = Ridge(ridge).fit(X, labels[rest]).predict(rows[held].toarray())
+        errors[shrinkage] = np.sum((labels[held] - scores) ** 2)
+    assert errors[model.shrinkage_] < 1.02 * min(errors.values())
+    assert errors[model.shrinkage_] < 0.8 * max(errors.values())
 
 
 @pytest.mark.parametrize(
