@@ -21,7 +21,13 @@ from sklearn.utils import gen_batches, gen_even_slices
 
 from skml_kalda._core.arrays import Array, check_labels, dots, ratio
 from skml_kalda._core.centred import CentredSamples, SingleSamples, shifted
-from skml_kalda._core.eigenproblem import RANGE_RTOL, RANK_RTOL, Eigenpairs, positive_eigenpairs
+from skml_kalda._core.eigenproblem import (
+    RANGE_RTOL,
+    RANK_RTOL,
+    Eigenpairs,
+    orthonormal,
+    positive_eigenpairs,
+)
 from skml_kalda._core.scatter import Density, Scatter
 
 Product: TypeAlias = Callable[[Array], Array]
@@ -36,6 +42,8 @@ _MAX_ROUNDS = 60
 _MANY_ROUNDS = 12
 # Accuracy, and largest number of products, of solutions that only need the right direction.
 _ROUGH, _ROUGH_ITER = 0.3, 200
+# Random vectors that show the smallest eigenvalue of S_t, and the accuracy they need for that.
+_QUIET, _QUIET_TOL = 4, 1e-5
 # A column adds to a subspace if more than this share of it is outside.
 _NEW = 1e-5
 # With more labels, a few leading directions are found without solving for every label.
@@ -424,30 +432,41 @@ class OperatorScatter(Scatter):
         if ridge == 0 and not self.has_similar_scales:
             units = self.units
             return units[:, None] * self.rescaled(units).ridge_weights(L, ridge)
-        # Right-hand sides are correlated: solving for an orthonormal basis of them makes the error
-        # of their span that of each.
         dual = self._has_dual(ridge)
         right = self.cross.targets(L) if dual else np.asarray(self.cross @ L)
-        _, singular, axes = linalg.svd(np.linalg.qr(right, mode="r"), full_matrices=False)
-        keep = singular > RANK_RTOL * singular.max(initial=0.0)
-        # Combinations of the right-hand sides, which stay within the range of S_t.
-        basis = right @ (axes[keep].T / singular[keep])
+        sides, back = orthonormal_sides(right)
         system = self._dual_system(ridge) if dual else self.system(ridge)
-        # Without a ridge, the smallest eigenvalue that a residual may hide is not known.
-        W, converged = solve(system, basis, self.tol / (3 if ridge else 10))
-        if converged and system.inverse is not None:
-            # A preconditioner leaves errors along quiet directions: up to 1/γ of the residual.
-            residual = basis - system.double_product(W)
-            least = linalg.svdvals(np.linalg.qr(W, mode="r"))[-1]
-            enough = self.tol / 3 * ridge * least / np.sqrt(W.shape[1])
-            size = max(_lengths(residual).max(), np.finfo(np.float64).tiny)
-            step, converged = solve(system, residual, enough / size)
-            W += step
+        W, converged = solve(system, right @ sides, self.tol / 3)
+        if converged and not dual:
+            converged = self._refine(W, system, right @ sides)
         if not converged:
             warn_not_converged()
         # Tᵀ(T Tᵀ + γI)⁻¹ E: vectors of n entries instead of p.
         W = self.blocks.local.samples.T @ W if dual else W
-        return np.asarray(W @ (singular[keep, None] * axes[keep]))
+        return np.asarray(W @ back)
+
+    def _refine(self, W: Array, system: System, right: Array) -> bool:
+        """Improve W until the errors that residuals hide are small; return whether they are.
+
+        Along a quiet direction, one of a small eigenvalue λ of the matrix, an error may be as large
+        as 1/λ of the residual. The smallest λ is γ, or what random vectors show.
+        """
+        quiet = system.ridge
+        if not quiet:
+            rng = np.random.default_rng(0)
+            probes = self.pulled(rng.standard_normal((sum(self.lengths), _QUIET)))
+            probes, _ = solve(system, probes, _QUIET_TOL)
+            quiet = 1 / dots(probes, probes).max()
+        residual = right - system.double_product(W)
+        least = linalg.svdvals(np.linalg.qr(W, mode="r"))[-1]
+        enough = self.tol / 3 * quiet * least / np.sqrt(W.shape[1])
+        size = max(_lengths(residual).max(), np.finfo(np.float64).tiny)
+        step, converged = solve(system, residual, enough / size)
+        W += step
+        # The other forms leave out directions as quiet as rounding. This one may not have.
+        Q = orthonormal(W)
+        quietest = np.linalg.eigvalsh(Q.T @ system.double_product(Q))[0]
+        return converged and bool(quietest > RANGE_RTOL * self.trace)
 
     def _has_dual(self, ridge: float) -> bool:
         # With blocks on workers T TᵀU would take two rounds, and n numbers of U that travel.
@@ -663,6 +682,17 @@ def extension(
     values, axes = positive_eigenpairs(scaled, _NEW**2, eigh=np.linalg.eigh)
     T = scale[:, None] * axes / np.sqrt(values)
     return Z @ T, BZ @ T
+
+
+def orthonormal_sides(right: Array) -> tuple[Array, Array]:
+    """Return A for which the columns of right A are orthonormal, and B with right A B = right.
+
+    Right-hand sides are correlated: solving for an orthonormal basis of them makes the error of
+    their span that of each. Combinations of them that are rounding are left out.
+    """
+    _, singular, axes = linalg.svd(np.linalg.qr(right, mode="r"), full_matrices=False)
+    keep = singular > RANK_RTOL * singular.max(initial=0.0)
+    return axes[keep].T / singular[keep], singular[keep, None] * axes[keep]
 
 
 def _column_sums(X: Any, weight: Array) -> Array:

@@ -119,14 +119,16 @@ WIDE = SOLVED | {
 }
 
 
-@pytest.mark.parametrize("shape", [(400, 210, 20, 7), (80, 210, 30, 4), (60, 3, 3, 6)])
+@pytest.mark.parametrize(
+    "shape", [(400, 210, 20, 7), (80, 210, 30, 4), (60, 3, 3, 6), (60, 3, 2, 13)]
+)
 @pytest.mark.parametrize("name", list(WIDE))
 def test_few_columns_in_use_cost_no_accuracy(name, shape):
     """Also fewer features than labels. What does not converge says so."""
     n, p, used, K = shape
     for seed in range(4):
         rng = np.random.default_rng(seed)
-        X = indicators(n, p, used, 2 + seed if used > 3 else 3 - seed % 2, rng)
+        X = indicators(n, p, used, min(2 + seed, used), rng)
         scores = X @ rng.normal(size=(p, K)) + 0.7 * rng.normal(size=(n, K))
         Y = (scores > np.quantile(scores, 0.7, axis=0)).astype(int)
         with warnings.catch_warnings():
@@ -135,6 +137,23 @@ def test_few_columns_in_use_cost_no_accuracy(name, shape):
             exact, found = (fitted(WIDE[name], X, Y, form) for form in ("primal", "operator"))
         angles = linalg.subspace_angles(found.components_.T, exact.components_.T)
         assert angles.max() < 1e-4
+
+
+@pytest.mark.parametrize("reducer", [LDA(ridge=0.0), MLR(ridge=0.0)], ids=["LDA", "MLR"])
+@pytest.mark.parametrize(("size", "reported"), [(0.03, False), (0.003, True), (0.001, True)])
+def test_a_quiet_direction_is_found_or_reported(size, reported, reducer):
+    """Of 1e-8 to 1e-11 of the variance, at the limit of what is rounding; labels depend on it."""
+    X, Y = made(200, 40, seed=2)
+    signal = Y[:, 0] + 0.5 * np.random.default_rng(2).normal(size=200)
+    X = np.column_stack([X, X.sum(axis=1) + size * signal])
+    exact = fitted(reducer, X, Y, "primal")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", ConvergenceWarning)
+        found = fitted(reducer, X, Y, "operator")
+    assert any(each.category is ConvergenceWarning for each in caught) == reported
+    if size > 0.001:  # else an array leaves it out
+        angles = linalg.subspace_angles(found.components_.T, exact.components_.T)
+        assert angles.max() < 1e-8
 
 
 def test_ill_conditioned_systems_are_reported_but_end():

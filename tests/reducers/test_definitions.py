@@ -228,7 +228,7 @@ def test_a_small_eigenvalue_is_no_rounding_error(form):
     np.testing.assert_allclose(found.eigenvalues_, [6 / 7, 5e-11], rtol=1e-4)
 
 
-@pytest.mark.parametrize("form", ["primal", "dual"])
+@pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("store", [np.asarray, sparse.csr_array])
 def test_nearly_equal_features_are_two(form, store):
     """Only their difference, of 1e-4 of their size, depends on the class."""

@@ -15,7 +15,14 @@ from scipy import linalg
 
 from skml_kalda._core.arrays import Array, dots
 from skml_kalda._core.eigenproblem import orthonormal, positive_eigenpairs
-from skml_kalda._core.operator import MAX_ITER, OperatorScatter, System, extension, solve
+from skml_kalda._core.operator import (
+    MAX_ITER,
+    OperatorScatter,
+    System,
+    extension,
+    orthonormal_sides,
+    solve,
+)
 from skml_kalda.reducers.kalda.newton import Alignment, Reason, Solution, Stop, maximize, stalled
 from skml_kalda.reducers.kalda.solve import Maximum
 
@@ -68,10 +75,9 @@ def lda_axes(scatter: OperatorScatter, shrinkage: float) -> Array:
     """Return an orthonormal basis of S⁻¹ range(S_b), as `Vectors`."""
     vectors = Vectors(scatter, shrinkage)
     L = scatter.varying_side(scatter.label_scale)
+    sides, _ = orthonormal_sides(np.asarray(scatter.cross @ L))
     # What the axes lack is found in the first rounds.
-    W = vectors.solve(vectors.of(scatter.cross.targets(L)), min(30 * scatter.tol, 1e-2))
-    values, Q = positive_eigenpairs(L.T @ np.asarray(scatter.cross.T @ W[vectors.inner]), 1e-11)
-    W = W @ (Q / np.sqrt(values))
+    W = vectors.solve(vectors.of(scatter.cross.targets(L @ sides)), min(30 * scatter.tol, 1e-2))
     return vectors.extension(W[:, :0], W)
 
 
@@ -136,7 +142,7 @@ def maximum_in_subspaces(
         FV = np.hstack([FV, np.asarray(F.T @ Z[inner])])
         last = np.pad(point, ((0, Z.shape[1]), (0, 0)))
         objective, rotation = _restricted(image, FV, rest, floor)
-        solution = maximize(objective, rotation.T @ last, stop._replace(tol=stop.tol / 10))
+        solution = maximize(objective, rotation.T @ last, stop._replace(tol=stop.tol / 1000))
         history.append(solution.value)
     found = Solution(solution.point, solution.value, np.array(history), reason)
     variances, rotation = np.linalg.eigh(TG.T @ TG)
