@@ -150,13 +150,12 @@ def test_the_lead_of_one_method_is_tested_over_the_folds():
 @pytest.mark.parametrize("name", [name for name, s in SCORES.items() if s.needs_probabilities])
 def test_measures_of_rankings_are_defined_on_odd_labels(name):
     """A label without rows, one of all rows, a row without labels, ties: a number or no label."""
-    Y = np.array([[1, 0, 1, 0], [1, 0, 0, 0], [1, 0, 1, 0], [0, 0, 0, 0]])
-    Y[:, 0] = 1
-    propensities = {"propensities": np.ones(4)} if SCORES[name].needs_propensities else {}
+    Y = np.array([[1, 0, 1, 0, 0], [1, 0, 0, 0, 0], [1, 0, 1, 0, 0], [1, 0, 0, 0, 0]])
+    propensities = {"propensities": np.ones(5)} if SCORES[name].needs_propensities else {}
     value = SCORES[name].function(Y, np.full(Y.shape, 0.5), **propensities)
     assert np.isfinite(value)
     if name == "roc_auc":
         assert value == 0.5
         assert np.isnan(SCORES[name].function(Y[:, :2], np.full((4, 2), 0.5)))
     if name == "macro_average_precision":
-        assert value == pytest.approx((1 + 0 + 0.5 + 0) / 4)
+        assert value == pytest.approx((1 + 0 + 0.5 + 0 + 0) / 5)
