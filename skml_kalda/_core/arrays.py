@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
@@ -15,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn import get_config
-from sklearn.utils import assert_all_finite, gen_batches
+from sklearn.utils import assert_all_finite, check_consistent_length, gen_batches
 from sklearn.utils._missing import is_pandas_na, is_scalar_nan
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import _check_sample_weight, validate_data
@@ -29,6 +30,8 @@ BLOCK = 2**21
 _FEW = 2**22
 # Sums of weights beyond this, or below its inverse, leave no room for weighted squares.
 _HEAVIEST = 1e250
+# Weights that are counts, with a few fractions among them, have a larger mean.
+_LEAST_WEIGHT = 0.5
 # Its square, and four times that, are floats.
 _LARGEST = np.sqrt(np.finfo(np.float64).max) / 4
 # Below this, squares lose digits.
@@ -166,8 +169,14 @@ def _dense(row: Any) -> Array:
     return np.asarray(row.toarray() if sparse.issparse(row) else row, dtype=np.float64).ravel()
 
 
-def checked_weights(sample_weight: Any, X: Any) -> NDArray[np.float64]:
-    """Return the weights of the samples; raise if squares of their sum are far from floats."""
+def checked_weights(sample_weight: Any, X: Any, *, batch: bool = False) -> NDArray[np.float64]:
+    """Return the weights of the samples; raise if squares of their sum are far from floats.
+
+    In a batch all weights may be zero: the next one may have samples that count.
+    """
+    if batch and np.ndim(sample_weight) == 1 and not np.any(sample_weight):
+        check_consistent_length(X, sample_weight)
+        return np.zeros(X.shape[0])
     with np.errstate(over="ignore"):
         weight: NDArray[np.float64] = _check_sample_weight(
             sample_weight, X, dtype=np.float64, ensure_non_negative=True
@@ -178,6 +187,19 @@ def checked_weights(sample_weight: Any, X: Any) -> NDArray[np.float64]:
             f"sample_weight adds up to {total:.3g}: pass weights with a mean of about 1."
         )
     return weight
+
+
+def warn_on_weights(name: str, weight: NDArray[Any]) -> None:
+    """Warn if weights look like shares, where `name`, the class in use, takes them as counts."""
+    mean = weight[weight > 0].mean() if weight.any() else 1.0
+    if mean < _LEAST_WEIGHT:
+        warnings.warn(
+            f"{name} takes a sample of weight 2 as two samples, and the mean of the positive "
+            f"values of sample_weight is {mean:.2g}: so few samples are regularised strongly. "
+            "Unless that is what you want, divide sample_weight by this mean.",
+            UserWarning,
+            stacklevel=4,
+        )
 
 
 def weighted_mean(X: Any, weight: Array) -> Array:

@@ -69,6 +69,56 @@ def block_arguments(X: Any, y: Any, sample_weight: Any) -> list[tuple[Any, ...]]
     return list(zip(rows.blocks, labels, weights, strict=True))
 
 
+class LabelledBlocks:
+    """Blocks of samples with labels and weights, for a classifier that adds them up."""
+
+    def __init__(self, X: Any, y: Any, sample_weight: Any) -> None:
+        self._y = y
+        self._lengths = RowBlocks(X).lengths
+        self._blocks = block_arguments(X, y, sample_weight)
+
+    def classes(self) -> Any:
+        """Return the distinct values of a 1-D y; None for a matrix."""
+        if np.ndim(self._y) != 1:
+            return None
+        if not is_dask(self._y):
+            return np.unique(self._y)
+        return (array.unique(self._y) if is_array(self._y) else self._y.unique()).compute()
+
+    def drawn(self, size: int, rng: np.random.RandomState) -> tuple[Any, Any, Any]:
+        """Return at most so many samples of all blocks, in their order, with labels and weights."""
+        n = sum(self._lengths)
+        rows = np.sort(rng.choice(n, min(n, size), replace=False))
+        own = np.split(rows, np.searchsorted(rows, np.cumsum(self._lengths)[:-1]))
+        starts = np.cumsum(self._lengths) - self._lengths
+        graph, parts = Graph(), []
+        for block, chosen, start in zip(self._blocks, own, starts, strict=True):
+            parts.append(graph.add(_rows_of_block, chosen - start, *block))
+        X, y, weight = zip(*graph.compute_all(parts), strict=True)
+        return _stacked(X), _stacked(y), _stacked(weight)
+
+    def total(self, of: Callable[..., Any], seed: int) -> Any:
+        """Return the sum of of(X, y, sample_weight, seed) over all blocks."""
+        return _total(of, [(*block, (seed, i)) for i, block in enumerate(self._blocks)])
+
+
+def _rows_of_block(rows: Any, *block: Any) -> list[Any]:
+    return [_safe_indexing(each, rows) if has_rows(each) else each for each in block]
+
+
+def _stacked(parts: Sequence[Any]) -> Any:
+    """Return rows of several blocks in one container of the same kind."""
+    if not has_rows(parts[0]):
+        return parts[0]
+    if sparse.issparse(parts[0]):
+        return sparse.vstack(parts, format="csr")
+    if not hasattr(parts[0], "index"):
+        return np.concatenate(parts)
+    from dask.dataframe.dispatch import concat  # slow to import
+
+    return concat(list(parts))
+
+
 def has_rows(data: Any) -> bool:
     """Whether `data` has one entry per sample, unlike None or a number."""
     return sparse.issparse(data) or np.ndim(data) > 0

@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 _SIMILAR = 100.0
 # Beyond this, the squares of one feature are the rounding of those of another, twelve digits away.
 _RESOLVED = 1e6
-# Weights that are counts, with a few fractions among them, have a larger mean.
-_LEAST_WEIGHT = 0.5
 
 
 def format_names(names: Sequence[Any] | NDArray[Any], most: int = 10) -> str:
@@ -72,19 +70,6 @@ def required(module: str, *, by: str, extra: str, library: str | None = None) ->
     except ImportError as error:
         reason = f'{by} needs {library or module}: pip install "skml-kalda[{extra}]"'
         raise ImportError(reason) from error
-
-
-def warn_on_weights(name: str, weight: NDArray[Any]) -> None:
-    """Warn if weights look like shares, where `name`, the class in use, takes them as counts."""
-    mean = weight[weight > 0].mean() if weight.any() else 1.0
-    if mean < _LEAST_WEIGHT:
-        warnings.warn(
-            f"{name} takes a sample of weight 2 as two samples, and the mean of the positive "
-            f"values of sample_weight is {mean:.2g}: so few samples are regularised strongly. "
-            "Unless that is what you want, divide sample_weight by this mean.",
-            UserWarning,
-            stacklevel=4,
-        )
 
 
 def warn_on_units(name: str, std: NDArray[Any], features: NDArray[Any] | None) -> None:

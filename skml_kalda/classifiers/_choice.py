@@ -27,11 +27,11 @@ from skml_kalda._core.streams import added
 
 # The median of the distances of this many samples stands for that of all.
 _MEDIAN_SAMPLES = 200
-# All kernels and scales are compared on this many samples, and this many of them on all.
+# All kernels and scales are compared on this many samples, all of them landmarks, and this many
+# of the best once more on all samples, with the same landmarks.
 _ROUGH_SAMPLES, _FINALISTS = 200, 3
-_SAMPLES_PER_LANDMARK = 3
 # Parts of the samples, each scored with a relevance computed without its labels.
-_FOLDS = 3
+_FOLDS = 2
 # What is added to the diagonal of the landmarks' kernel, as a fraction of its largest entry:
 # landmarks that repeat leave null directions.
 _JITTER = 1e-10
@@ -105,10 +105,13 @@ class LinearMap:
 
     def __call__(self, X: Any) -> Any:
         """Return the features of samples; before `fitted_to`, without factors."""
-        return self.features(ranked(X, self.ranks))
+        return self._scaled(ranked(X, self.ranks))
 
-    def features(self, X: Any) -> Any:
-        """Return the features of samples in which ranks are in place already."""
+    def of_source(self, X: Any, rows: Any) -> Any:
+        """Return the features of some of the samples that the map was made from, after ranks."""
+        return self._scaled(X[rows])
+
+    def _scaled(self, X: Any) -> Any:
         return X if self._factor is None else times(X, self._factor)
 
     def fitted_to(
@@ -151,14 +154,19 @@ class KernelMap:
         ranks: QuantileTransformer | None,
     ) -> None:
         self.kernels, self.ranks = kernels, ranks
+        # The rows of R are the features of the landmarks.
         self._root = _lower_root(self._kernel(landmarks))
 
     def __call__(self, X: Any) -> Array:
         """Return the features of samples."""
-        return self.features(ranked(X, self.ranks))
+        return self._features(ranked(X, self.ranks))
 
-    def features(self, X: Any) -> Array:
-        """Return the features of samples in which ranks are in place already."""
+    def of_source(self, X: Any, rows: Any) -> Array:
+        """Return the features of some of the samples that the map was made from, after ranks."""
+        all_are_landmarks = len(self._root) == X.shape[0]
+        return self._root[rows] if all_are_landmarks else self._features(X[rows])
+
+    def _features(self, X: Any) -> Array:
         # The transpose of the values has the order of LAPACK, so nothing is copied.
         solved = linalg.solve_triangular(
             self._root, self._kernel(X).T, lower=True, overwrite_b=True, check_finite=False
@@ -316,17 +324,15 @@ def choose_space(
     kernels, scales, relevances, shrinkages : sequences
         What to choose from.
     """
-    n = len(samples.weight)
     spaces = [Space(kernel, relevances[0], scale) for kernel, scale in product(kernels, scales)]
     scored: list[Scored] = []
     if len(spaces) > _FINALISTS:
         few = samples.at(slice(_ROUGH_SAMPLES))
-        rough = _Search(few, factory, _ROUGH_SAMPLES, scales, shrinkages)
+        rough = _Search(few, factory, scales, shrinkages)
         scored = sorted(map(rough.score, spaces), key=attrgetter("error"))
         spaces = [each.space for each in scored[:_FINALISTS]]
-    n_landmarks = max(_ROUGH_SAMPLES, n // _SAMPLES_PER_LANDMARK)
     needed = sorted({each.scale for each in spaces}, key=str)
-    search = _Search(samples, factory, n_landmarks, needed, shrinkages)
+    search = _Search(samples, factory, needed, shrinkages)
     if len(spaces) == len(relevances) == 1:
         return spaces[0], scored
     finalists = [search.score(space) for space in spaces]
@@ -342,12 +348,11 @@ class _Search:
         self,
         samples: Samples,
         factory: KernelFactory,
-        n_landmarks: int,
         scales: Sequence[str | None],
         shrinkages: Sequence[float],
     ) -> None:
         n = len(samples.weight)
-        n_landmarks = min(factory.n_landmarks, n_landmarks)
+        n_landmarks = min(factory.n_landmarks, _ROUGH_SAMPLES)
         self._factory = factory._replace(n_landmarks=n_landmarks, max_features=n_landmarks)
         self._shrinkages = shrinkages
         self._scaled = {scale: Scaled.of(samples, scale, factory.seed) for scale in scales}
@@ -372,7 +377,8 @@ class _Search:
     def _left_out(self, space: Space, moments: FeatureMoments, rows: Any) -> LeaveOneOut:
         scaled = self._scaled[space.scale]
         samples = scaled.samples
-        features = self._factory.feature_map(space, scaled, moments).features(samples.X)
+        feature_map = self._factory.feature_map(space, scaled, moments)
+        features = feature_map.of_source(samples.X, slice(None))
         path = RidgePath.of(feature_scatter(features, samples).filled(samples.Y.shape[1]))
         return left_out(path, features[rows], samples.at(rows))
 

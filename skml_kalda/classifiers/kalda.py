@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from functools import cache, reduce
+from collections.abc import Callable, Iterator, Sequence
+from copy import copy
+from dataclasses import dataclass, replace
+from functools import cache, partial, reduce
 from numbers import Integral, Real
 from operator import attrgetter
 from typing import Any, ClassVar, Literal, NamedTuple, Self
@@ -26,9 +27,11 @@ from skml_kalda._core.arrays import (
     check_distances,
     checked_samples,
     checked_weights,
+    is_dask,
     one_thread,
     stacked,
     sum_duplicates,
+    warn_on_weights,
 )
 from skml_kalda._core.labels import Indicator, indicator, occupied_columns
 from skml_kalda._core.leave_one_out import (
@@ -38,7 +41,6 @@ from skml_kalda._core.leave_one_out import (
     label_sigmoids,
     softmax_slope,
 )
-from skml_kalda._core.messages import warn_on_weights
 from skml_kalda._core.scatter import PrimalScatter
 from skml_kalda._core.streams import RandomSample, added, check_same_columns, same_names
 from skml_kalda._core.thresholds import best_thresholds
@@ -65,7 +67,7 @@ RELEVANCES = ((0.0,), (0.0, 1.0), (1.0,))
 SHRINKAGES = tuple(1 / (1 + 10**x) for x in np.linspace(4, -2, 19))
 SCALES = (None, "standard", "ranks")
 # The space is chosen on at most this many samples; then all samples are fitted.
-SEARCH_SAMPLES = 1000
+SEARCH_SAMPLES = 600
 MAX_LANDMARKS = 1000
 # The linear kernel of no more features than this needs no landmarks.
 MAX_FEATURES = 2000
@@ -158,8 +160,8 @@ class KaLDAClassifier(LabelPredictor, ClassifierMixin, BaseEstimator):
               h_i = \frac1n + \sum_j \frac{z_{ij}^2}{\Lambda_j + \lambda},
 
     so that one eigendecomposition yields the errors of all shrinkages. Kernel and scale are
-    chosen together on 200 samples, the best three of them once more on at most 1000 samples with a
-    third as many landmarks, and the relevance then. Probabilities are sigmoids of the
+    chosen together on 200 samples, the best three of them once more on at most 600 samples with
+    200 landmarks, and the relevance then. Probabilities are sigmoids of the
     leave-one-out scores, one for each label, pulled towards a common one; for a 1-D `y` they are a
     softmax. Leave-one-out scores of at most 5000 samples, drawn at random, determine shrinkage,
     probabilities and thresholds. With more than 100 labels, the errors compared are those of 100
@@ -233,12 +235,13 @@ class KaLDAClassifier(LabelPredictor, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like or sparse of shape (n_samples, n_features)
-            Training data. Sparse X is never made dense.
-        y : array-like or sparse of shape (n_samples,) or (n_samples, n_labels)
+        X : array-like, sparse or dask of shape (n_samples, n_features)
+            Training data. Sparse X is never made dense. Blocks of dask data are added up on the
+            workers, as batches are by `partial_fit`; the first batch is a random sample of them.
+        y : array-like, sparse or dask of shape (n_samples,) or (n_samples, n_labels)
             Class labels, or a {0, 1} indicator matrix in any form. The columns of a data
             frame name the labels. NaN in a matrix is an unknown label.
-        sample_weight : array-like of shape (n_samples,), default=None
+        sample_weight : array-like or dask of shape (n_samples,), default=None
             Weight of each sample; None means one.
 
         Returns
@@ -247,6 +250,9 @@ class KaLDAClassifier(LabelPredictor, ClassifierMixin, BaseEstimator):
             The fitted classifier.
         """
         self._running: RunningFit | None = None
+        if is_dask(X):
+            self._finish(self._ridge(self._sum_of_blocks(X, y, sample_weight)))
+            return self
         samples = self._validate(X, y, sample_weight, reset=True)
         # With fewer samples than features the landmarks, all samples, are cheaper than features.
         n = len(samples.weight)
@@ -254,7 +260,7 @@ class KaLDAClassifier(LabelPredictor, ClassifierMixin, BaseEstimator):
             chosen = self._choose(samples, min(MAX_FEATURES, n))
             fits = [self._ridge_on_all_features(samples, chosen)]
             if fits[0] is None or chosen.space.kernel != "linear":
-                fits.append(self._ridge(RunningFit(chosen, samples)))
+                fits.append(self._ridge(chosen.fitted(samples)))
             self._finish(min(filter(None, fits), key=attrgetter("error")))
         return self
 
@@ -289,7 +295,7 @@ class KaLDAClassifier(LabelPredictor, ClassifierMixin, BaseEstimator):
         running: RunningFit | None = getattr(self, "_running", None)
         samples = self._validate(X, y, sample_weight, classes, reset=running is None)
         if running is None:
-            self._running = running = RunningFit(self._choose(samples, MAX_FEATURES), samples)
+            self._running = running = self._choose(samples, MAX_FEATURES).fitted(samples)
         else:
             running.add(samples)
         self._finish(self._ridge(running))
@@ -344,7 +350,7 @@ class KaLDAClassifier(LabelPredictor, ClassifierMixin, BaseEstimator):
         )
         check_distances(X, getattr(self, "feature_names_in_", None))
         check_consistent_length(X, Y.matrix)
-        weight = checked_weights(sample_weight, X)
+        weight = checked_weights(sample_weight, X, batch=not reset)
         warn_on_weights(type(self).__name__, weight)
         if reset:
             self._keep_form(y, Y)
@@ -365,13 +371,12 @@ class KaLDAClassifier(LabelPredictor, ClassifierMixin, BaseEstimator):
         kernels = _kernels(self.kernel)
         widths = WIDTHS if self.gamma == "auto" else _floats(self.gamma)
         relevances = RELEVANCES if self.relevance == "auto" else (_floats(self.relevance),)
-        n_landmarks = MAX_LANDMARKS if self.n_landmarks == "auto" else self.n_landmarks
         rng = np.random.RandomState(seed)
         drawn = samples.at(rng.permutation(len(samples.weight))[:SEARCH_SAMPLES])
         scales: Sequence[str | None] = (self.scale,)
         if self.scale == "auto":
             scales = SCALES if ranks_differ(drawn.X) else SCALES[:2]
-        factory = KernelFactory(n_landmarks, max_features, widths, seed)
+        factory = KernelFactory(self._most_landmarks(), max_features, widths, seed)
         with one_thread():
             space, scored = choose_space(
                 drawn, factory, kernels, scales, relevances, self._shrinkages()[::2]
@@ -382,14 +387,44 @@ class KaLDAClassifier(LabelPredictor, ClassifierMixin, BaseEstimator):
         ]
         return Chosen(space, scored, factory, rng)
 
+    def _sum_of_blocks(self, X: Any, y: Any, sample_weight: Any) -> RunningFit:
+        """Choose the space of a dask X on a random sample, and add up its blocks on the workers."""
+        from skml_kalda._core.dask import LabelledBlocks, check_features
+
+        check_features(self, X, reset=True)
+        blocks = LabelledBlocks(X, y, sample_weight)
+        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        size = max(MAX_SCORED, self._most_landmarks())
+        drawn = blocks.drawn(size, np.random.RandomState(seed))
+        samples = self._validate(*drawn, classes=blocks.classes(), reset=True)
+        running = self._choose(samples, MAX_FEATURES).fitted(samples)
+        worker = copy(self)
+        vars(worker).pop("_log_odds", None)  # of an earlier fit
+        running.sums = blocks.total(partial(worker._sums_of_block, running.feature_map), seed)
+        return running
+
+    def _sums_of_block(
+        self, feature_map: FeatureMap, X: Any, y: Any, sample_weight: Any, seed: Any
+    ) -> FeatureSums | None:
+        """Add up a block of samples, on a worker."""
+        samples = self._validate(X, y, sample_weight, reset=False)
+        if not len(samples.weight):
+            return None
+        rng = np.random.default_rng(seed)
+        return FeatureSums.of(samples, lambda rows: feature_map(samples.X[rows]), rng)
+
+    def _most_landmarks(self) -> int:
+        return MAX_LANDMARKS if self.n_landmarks == "auto" else self.n_landmarks
+
     def _shrinkages(self) -> Sequence[float]:
         return SHRINKAGES if self.shrinkage == "auto" else (self.shrinkage,)
 
     def _ridge(self, running: RunningFit) -> RidgeFit:
         """Fit the scores to all samples, with the shrinkage of least leave-one-out error."""
-        samples = Samples(*running.sample.columns)
+        scatter, sample = running.sums.scatter, running.sums.sample
+        samples = Samples(*sample.columns)
         feature_map, scatter, features = running.feature_map.fitted_to(
-            running.scatter.filled(len(self.classes_)), samples.X
+            scatter.filled(len(self.classes_)), samples.X
         )
         path = RidgePath.of(scatter)
         others = left_out(path, features, samples)
@@ -489,6 +524,14 @@ class Chosen(NamedTuple):
         of_kernel = [each for each in self.scored if each.space.kernel == kernel]
         return min(of_kernel, key=attrgetter("error"), default=None)
 
+    def fitted(self, samples: Samples) -> RunningFit:
+        """Make the feature map from samples, and add them up."""
+        scaled = Scaled.of(samples, self.space.scale, self.factory.seed)
+        feature_map = self.factory.feature_map(self.space, scaled)
+        features = partial(feature_map.of_source, scaled.samples.X)
+        sums = FeatureSums.of(samples, features, self.rng)
+        return RunningFit(self.space, feature_map, sums, self.rng)
+
 
 class RidgeFit(NamedTuple):
     """Scores, and those of some samples by a fit without them."""
@@ -507,34 +550,53 @@ class RidgeFit(NamedTuple):
     """Squared error of the scores, as a share of the variance of the labels."""
 
 
-class RunningFit:
-    """What is kept of all samples: the scatter of their features, and a random sample of them."""
+@dataclass(frozen=True)
+class FeatureSums:
+    """What is kept of all samples; ``a + b`` is what is kept of the samples of both."""
 
-    def __init__(self, chosen: Chosen, samples: Samples) -> None:
-        self.space, self._rng = chosen.space, chosen.rng
-        scaled = Scaled.of(samples, self.space.scale, chosen.factory.seed)
-        self.feature_map = chosen.factory.feature_map(self.space, scaled)
-        self.scatter, self.sample = self._of(samples)
+    scatter: PrimalScatter
+    """The scatter of their features."""
+    sample: RandomSample
+    """Some of them, with features in place of X."""
+
+    @classmethod
+    def of(
+        cls,
+        samples: Samples,
+        features: Callable[[slice], Any],
+        rng: np.random.RandomState | np.random.Generator,
+    ) -> FeatureSums:
+        """Add up samples; `features` returns those of a slice of them."""
+        n = len(samples.weight)
+        drawn = RandomSample.of(MAX_SCORED, (np.arange(n),), rng)
+        (chosen,) = drawn.columns
+        scatters, kept = [], []
+        for rows in batches(n, MAX_LANDMARKS, at_most=BLOCK):  # features stay in the cache
+            values = features(rows)
+            scatters.append(feature_scatter(values, samples.at(rows)))
+            first, last = np.searchsorted(chosen, [rows.start, rows.stop])
+            kept.append(values[chosen[first:last] - rows.start])
+        sample = samples.at(chosen)._replace(X=stacked(kept))
+        return cls(reduce(added, scatters), replace(drawn, columns=tuple(sample)))
+
+    def __add__(self, other: FeatureSums) -> FeatureSums:
+        return FeatureSums(added(self.scatter, other.scatter), self.sample + other.sample)
+
+
+@dataclass
+class RunningFit:
+    """The sums of the samples so far, in the space that was chosen on the first of them."""
+
+    space: Space
+    feature_map: FeatureMap
+    sums: FeatureSums
+    rng: np.random.RandomState
 
     def add(self, samples: Samples) -> None:
         """Add further samples."""
-        scatter, sample = self._of(samples)
-        self.scatter, self.sample = added(self.scatter, scatter), self.sample + sample
-
-    def _of(self, samples: Samples) -> tuple[PrimalScatter, RandomSample]:
-        """Return the scatter of the features of samples, and some of the samples, with features."""
-        n = len(samples.weight)
-        drawn = RandomSample.of(MAX_SCORED, (np.arange(n),), self._rng)
-        (chosen,) = drawn.columns
-        scatters, features = [], []
-        for rows in batches(n, MAX_LANDMARKS, at_most=BLOCK):  # features stay in the cache
-            batch = samples.at(rows)
-            batch = batch._replace(X=self.feature_map(batch.X))
-            scatters.append(feature_scatter(batch.X, batch))
-            first, last = np.searchsorted(chosen, [rows.start, rows.stop])
-            features.append(batch.X[chosen[first:last] - rows.start])
-        sample = samples.at(chosen)._replace(X=stacked(features))
-        return reduce(added, scatters), replace(drawn, columns=tuple(sample))
+        self.sums += FeatureSums.of(
+            samples, lambda rows: self.feature_map(samples.X[rows]), self.rng
+        )
 
 
 class LogOdds(NamedTuple):

@@ -41,6 +41,7 @@ from skml_kalda._core.arrays import (
     is_dask,
     projected,
     sum_duplicates,
+    warn_on_weights,
     whole_checks,
 )
 from skml_kalda._core.eigenproblem import signs
@@ -54,7 +55,7 @@ from skml_kalda._core.labels import (
     omega_weighted,
     row_weighted,
 )
-from skml_kalda._core.messages import check_units, warn_on_units, warn_on_weights
+from skml_kalda._core.messages import check_units, warn_on_units
 from skml_kalda._core.scatter import TOL, PrimalScatter, Scatter, adds_up, scatter_of
 from skml_kalda._core.shrinkage import relative_ridge
 
@@ -233,7 +234,7 @@ class StreamingTransformer(
         from skml_kalda._core.streams import RandomSample
 
         X = self._validate_samples(X, reset=False, min_samples=1)
-        weight = sample_weights(sample_weight, X, batch=True)
+        weight = checked_weights(sample_weight, X, batch=True)
         rows = np.flatnonzero(weight)
         return RandomSample.of(size, (X[rows], weight[rows]), np.random.default_rng(seed))
 
@@ -356,7 +357,7 @@ class SupervisedTransformer(StreamingTransformer):
     ) -> LabelledSamples:
         """Put validated samples and labels together with their weights."""
         check_consistent_length(X, Y.matrix)
-        weight = sample_weights(gathered(sample_weight), X, batch=batch)
+        weight = checked_weights(gathered(sample_weight), X, batch=batch)
         if self._counts_weights:
             warn_on_weights(type(self).__name__, weight)
         if self._sample_weighted:
@@ -533,15 +534,6 @@ class BaseReducer(SupervisedTransformer):
         """Check `n_components` against the number of directions that the method has."""
         default = self._reducing(default)
         return number_of_components(type(self).__name__, self.n_components, default, limit, reason)
-
-
-def sample_weights(sample_weight: Any, X: Any, *, batch: bool) -> Array:
-    """Return the weights of samples; a batch may have none of positive weight."""
-    if batch and np.ndim(sample_weight) == 1 and not np.any(sample_weight):
-        # Not an error here: the next batch may have samples of positive weight.
-        check_consistent_length(X, sample_weight)
-        return np.zeros(X.shape[0])
-    return checked_weights(sample_weight, X)
 
 
 def check_squares(scatter: Scatter, names: NDArray[Any] | None) -> None:

@@ -1,5 +1,7 @@
 """KaLDAClassifier against refits by scikit-learn, and as users meet it."""
 
+import dask.array as da
+import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
@@ -311,6 +313,49 @@ def test_batches_give_the_scores_of_all_rows(data):
     for rows in (slice(40), slice(40, 90), slice(90, None)):
         model.partial_fit(X[rows], y[rows])
     assert_allclose(model.predict_proba(X_test), expected, atol=1e-10)
+
+
+def words_of(y):
+    return np.where(y[:, 0] == 1, "sea", np.where(y[:, 1] == 1, "sky", "sun"))
+
+
+@pytest.mark.parametrize("form", ["array", "frame", "sparse", "words"])
+@pytest.mark.parametrize("parameters", [{}, {"n_landmarks": 30, "kernel": "rbf"}, LINEAR])
+def test_blocks_of_dask_give_the_fit_of_one_batch(form, parameters, data):
+    """The first 40 samples, a block, do not count; the others are all drawn, in their order."""
+    X, y, X_test = data
+    y = words_of(y) if form == "words" else y
+    model = KaLDAClassifier(**{"random_state": 0, **parameters}).partial_fit(X[40:], y[40:])
+    expected = model.predict_proba(X_test)
+    blocks, labels, weight = da.from_array(X, chunks=(40, 3)), y, np.arange(len(X)) >= 40
+    if form == "frame":
+        blocks = dd.from_pandas(pd.DataFrame(X, columns=[f"x{i}" for i in range(X.shape[1])]), 3)
+        labels = dd.from_pandas(pd.DataFrame(y, columns=NAMES), 3)
+        weight = dd.from_pandas(pd.Series(weight.astype(float)), 3)
+        X_test = pd.DataFrame(X_test, columns=blocks.columns)
+    elif form == "sparse":
+        blocks = da.from_array(X, chunks=(40, -1)).map_blocks(sparse.csr_array)
+    elif form == "words":
+        labels = da.from_array(y, chunks=50)
+    found = KaLDAClassifier(**{"random_state": 0, **parameters}).fit(blocks, labels, weight)
+    assert_allclose(found.predict_proba(X_test), expected, atol=1e-8)
+    assert found.kernel_ == model.kernel_
+    if form == "frame":
+        assert found.label_names_.tolist() == NAMES
+    with pytest.raises(ValueError, match="y has"):
+        KaLDAClassifier().fit(blocks, y[:-1])
+
+
+def test_a_sample_of_many_dask_rows_represents_them(monkeypatch):
+    """Sorted by their labels, only a sample of all blocks has them all."""
+    monkeypatch.setattr("skml_kalda.classifiers.kalda.MAX_SCORED", 150)
+    rng = np.random.default_rng(0)
+    y = np.sort(rng.integers(0, 3, 900))
+    X = rng.normal(size=(900, 4)) + 2 * np.eye(3, 4)[y]
+    model = KaLDAClassifier(random_state=0).fit(da.from_array(X, chunks=(100, 4)), y)
+    assert model.classes_.tolist() == [0, 1, 2]
+    in_memory = KaLDAClassifier(random_state=0).fit(X, y)
+    assert abs(model.score(X, y) - in_memory.score(X, y)) < 0.02
 
 
 @pytest.mark.parametrize("n_labels", [1, 2, 3])
