@@ -399,7 +399,7 @@ class KaLDAClassifier(LabelPredictor, ClassifierMixin, BaseEstimator):
         samples = self._validate(*drawn, classes=blocks.classes(), reset=True)
         running = self._choose(samples, MAX_FEATURES).fitted(samples)
         worker = copy(self)
-        vars(worker).pop("_log_odds", None)  # of an earlier fit
+        worker.__dict__.pop("_log_odds", None)  # of an earlier fit
         running.sums = blocks.total(partial(worker._sums_of_block, running.feature_map), seed)
         return running
 
