@@ -21,7 +21,7 @@ from sklearn.preprocessing import Normalizer
 from sklearn.svm import SVC, LinearSVC
 
 import skml_kalda
-from skml_kalda._core.messages import check_name
+from skml_kalda._core.messages import check_name, required
 from skml_kalda.framework import transformers
 
 NO_REDUCTION = "none"
@@ -58,6 +58,16 @@ def _with_kernel(reducer: Callable[[], Any]) -> Any:
     return Pipeline([("features", skml_kalda.LandmarkFeatures()), ("reducer", reducer())])
 
 
+def _rival(module: str, name: str, **settings: Any) -> Callable[[], Any]:
+    """Return what makes a classifier of a library of the extra `rivals`."""
+
+    def make() -> Any:
+        found = required(module, by=name, extra="rivals", library=module.partition(".")[0])
+        return getattr(found, name)(**settings)
+
+    return make
+
+
 _logistic = partial(LogisticRegression, max_iter=1000)
 # Each in the defaults of its library, except where these cannot do the work.
 _CLASSIFIERS: dict[str, Callable[[], Any]] = {
@@ -71,6 +81,25 @@ _CLASSIFIERS: dict[str, Callable[[], Any]] = {
     "RandomForest": RandomForestClassifier,
     "ClassifierChain": lambda: ClassifierChain(_logistic(), order="random"),
     "kaLDA, tricube votes": _tricube_votes,
+    "CatBoost": _rival(
+        "catboost",
+        "CatBoostClassifier",
+        loss_function="MultiLogloss",
+        iterations=100,
+        depth=4,
+        thread_count=1,
+        verbose=0,
+        allow_writing_files=False,
+    ),
+    "XGBoost": _rival(
+        "xgboost",
+        "XGBClassifier",
+        multi_strategy="multi_output_tree",
+        n_estimators=50,
+        n_jobs=1,
+    ),
+    "LightGBM": _rival("lightgbm", "LGBMClassifier", n_jobs=1, verbose=-1),
+    "BOOMER": _rival("mlrl.boosting", "BoomerClassifier"),
 }
 _REDUCERS: dict[str, Callable[[], Any]] = {
     "PCA": PCA,

@@ -78,6 +78,8 @@ class Cell:
     """Folds inside the training samples that tune thresholds for F1; 0 means no tuned F1."""
     stratified: bool = False
     """Whether all folds have the same share of every label."""
+    max_labels: int = 0
+    """Use only so many labels, those of most samples; 0 means all."""
 
     def key(self) -> str:
         """Return the identity as text: equal for equal cells, in any process and at any time."""
@@ -117,7 +119,7 @@ _CONSTRAINTS: dict[str, Sequence[Any]] = {
     **dict.fromkeys(("published", "standardize", "stratified"), ("boolean",)),
     "folds": _FOLDS,
     "repeats": [Interval(Integral, 1, None, closed="left")],
-    **dict.fromkeys(("seed", "thresholds", "classes"), _WHOLE),
+    **dict.fromkeys(("seed", "thresholds", "classes", "max_labels"), _WHOLE),
 }
 _TUNING: dict[str, list[Any]] = {
     "folds": _FOLDS,
@@ -166,6 +168,8 @@ class Plan:
         Use only the samples of the first so many classes; 0 means all.
     max_rows : dict
         By dataset: the number of samples to draw at random if it has more.
+    max_labels : int
+        Use only so many labels, those that most of these samples have; 0 means all.
     train_rows : dict
         By dataset: the number of training samples of random splits, whose other samples are for
         the test, or of the splits that were published with the dataset; there are as many splits
@@ -200,6 +204,7 @@ class Plan:
     standardize: bool = True
     classes: int = 0
     max_rows: Mapping[str, int] = field(default_factory=dict)
+    max_labels: int = 0
     train_rows: Mapping[str, int] = field(default_factory=dict)
     tune: Mapping[str, Any] = field(default_factory=dict)
     thresholds: int = 0
@@ -322,7 +327,7 @@ class Plan:
         folds = product(range(self.repeats), range(self.folds)) if scored else [(0, 0)]
         axes = product(self.datasets, self.methods, self.dimensions or [None], list(folds))
         shared = ("kind", "standardize", "classes", "folds", "seed", "thresholds", "stratified")
-        settings = {name: getattr(self, name) for name in shared}
+        settings = {name: getattr(self, name) for name in (*shared, "max_labels")}
         for dataset, method, dimension, (repeat, fold) in axes:
             given = self.parameters.get(method, {})
             for classifier in self._classifiers(method):

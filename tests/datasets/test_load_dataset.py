@@ -21,6 +21,8 @@ SIZES = {"emotions": (593, 72, 6), "yeast": (2417, 103, 14), "scene": (2407, 294
 PAPER = "emotions yeast scene msrc-mom msrc-sift barcelona caltec07 caltec20 msrc att binalpha"
 PAPER += " mnist umist pie"
 MORE = "bibtex bibtex-xc tmc2007-500 imdb enron medical delicious cal500 flags"
+MORE += " CHD_49 PlantPseAAC GpositiveGO 3sources_bbc1000 langlog slashdot stackex_chess"
+MORE += " stackex_philosophy corel16k002 rcv1sub2 yahoo_business"
 
 
 @pytest.fixture(autouse=True)

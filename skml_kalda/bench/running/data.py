@@ -71,8 +71,10 @@ def find_source(
 
 
 @lru_cache(maxsize=2)
-def load(source: Source, classes: int = 0, max_rows: int = 0, seed: int = 0) -> tuple[Any, Any]:
-    """Load features and labels: of the first so many classes, and at most so many samples."""
+def load(
+    source: Source, classes: int = 0, max_rows: int = 0, seed: int = 0, max_labels: int = 0
+) -> tuple[Any, Any]:
+    """Load features and labels: of the first so many classes, at most so many samples, labels."""
     bunch = source.read()
     X, y = bunch.data, bunch.target
     if classes:
@@ -83,6 +85,8 @@ def load(source: Source, classes: int = 0, max_rows: int = 0, seed: int = 0) -> 
     if 0 < max_rows < len(y):
         drawn = np.sort(np.random.default_rng(seed).choice(len(y), max_rows, replace=False))
         X, y = X[drawn], y[drawn]
+    if 0 < max_labels < y.shape[-1] and y.ndim == 2:
+        y = y[:, np.sort(np.argsort(-y.sum(axis=0), kind="stable")[:max_labels])]
     return X, y
 
 

@@ -25,6 +25,8 @@ from skml_kalda.model_selection import MultiLabelStratifiedKFold
 # What a method may raise without ending the run. `sys.exit` in a method is a failure like others;
 # KeyboardInterrupt is not among them: it comes from the user.
 FAILURES = (Exception, SystemExit)
+# Libraries of classifiers of several labels whose tags do not say so.
+_SEVERAL_LABELS = ("mlrl",)
 
 
 def describe_failure(error: BaseException) -> str:
@@ -168,7 +170,7 @@ class LabelClassifier:
             return self.fitted.predict(X)
         whole = np.tile(self.constant, (X.shape[0], 1))
         if self.fitted is not None:
-            found = _dense(self.fitted.predict(_features(self.fitted, X)))
+            found = _dense(self.fitted.predict(_older_form(X)))
             whole[:, np.isnan(self.constant)] = found.reshape(X.shape[0], -1)
         return whole.astype(int)
 
@@ -181,7 +183,7 @@ class LabelClassifier:
         if self.fitted is not None:
             if not any(hasattr(self.fitted, name) for name in RESPONSES):
                 return None
-            found = label_scores(self.fitted, _features(self.fitted, X), int(varies.sum()))
+            found = label_scores(self.fitted, _older_form(X), int(varies.sum()))
             whole[:, varies] = _dense(found)
         # Constant labels come before or after all others.
         far = np.where(self.constant > 0, whole.max() + 1, whole.min() - 1)
@@ -189,21 +191,23 @@ class LabelClassifier:
 
 
 def _fitted(classifier: Any, X: Any, y: Any) -> Any:
-    if _is_of_scikit_multilearn(classifier):
-        return classifier.fit(_features(classifier, X), sparse.csr_matrix(y.astype(np.int64)))
-    tags = get_tags(classifier)
-    several = tags.target_tags.multi_output or tags.classifier_tags.multi_label
+    X = _older_form(X)
+    if _library(classifier) == "skmultilearn":
+        return classifier.fit(X, sparse.csr_matrix(y.astype(np.int64)))
+    several = _library(classifier) in _SEVERAL_LABELS
+    if not several:
+        tags = get_tags(classifier)
+        several = tags.target_tags.multi_output or tags.classifier_tags.multi_label
     return (classifier if several else OneVsRestClassifier(classifier)).fit(X, y)
 
 
-def _features(classifier: Any, X: Any) -> Any:
-    """Return X in a form that the classifier takes; scikit-multilearn takes no sparse array."""
-    is_sparse = sparse.issparse(X) and _is_of_scikit_multilearn(classifier)
-    return sparse.csr_matrix(X) if is_sparse else X
+def _older_form(X: Any) -> Any:
+    """Return a sparse array as a matrix, which all libraries take."""
+    return sparse.csr_matrix(X) if isinstance(X, sparse.sparray) else X
 
 
-def _is_of_scikit_multilearn(classifier: Any) -> bool:
-    return type(classifier).__module__.startswith("skmultilearn.")
+def _library(classifier: Any) -> str:
+    return type(classifier).__module__.partition(".")[0]
 
 
 def _dense(labels: Any) -> Any:

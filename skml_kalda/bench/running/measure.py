@@ -49,7 +49,7 @@ def measure(cell: Cell, source: Source) -> Row:
 @lru_cache(maxsize=1)
 def _fitted(cell: Cell, source: Source) -> tuple[Reduced, Choice]:
     """Return the reduction of a cell, and the choice of its setting."""
-    X, y = load(source, cell.classes, cell.max_rows, cell.seed)
+    X, y = load(source, cell.classes, cell.max_rows, cell.seed, cell.max_labels)
     train, test = _split(cell, source, X, y)
     choice = choose(cell, X[train], y[train]) if cell.tune else Choice()
     return reduce(cell, choice.parameters, X, y, train, test), choice
@@ -69,7 +69,7 @@ def _split(cell: Cell, source: Source, X: Any, y: Any) -> tuple[Any, Any]:
 @lru_cache(maxsize=1)
 def _inner(cell: Cell, source: Source) -> list[Reduced]:
     """Reduce inside the training samples, with a part of them held out for the thresholds."""
-    X, y = load(source, cell.classes, cell.max_rows, cell.seed)
+    X, y = load(source, cell.classes, cell.max_rows, cell.seed, cell.max_labels)
     train, _ = _split(cell, source, X, y)
     _, choice = _fitted(cell, source)
     X, y = X[train], y[train]
