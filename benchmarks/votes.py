@@ -1,10 +1,10 @@
 """How many neighbours vote, with which weights and which distance, after closed-form kaLDA.
 
 Run from the root of the project: ``python -m benchmarks.votes [set ...]``. What is measured already
-stays as it is. ``SKML_KALDA_DATA`` has the sets that are not bundled, and those of `NEW` in its
-folder ``new``. Sparse samples get unit length, dense features are standardised on the training
-samples, sets of more than 2,000 samples are sampled, three times two thirds of the samples are
-drawn for training. Macro F1 is that of the thresholds that leave-one-out votes choose.
+stays as it is. ``SKML_KALDA_DATA`` has the sets that are not bundled. Sparse samples get unit
+length, dense features are standardised on the training samples, sets of more than 2,000 samples are
+sampled, three times two thirds of the samples are drawn for training. Macro F1 is that of the
+thresholds that leave-one-out votes choose.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from sklearn.preprocessing import Normalizer, StandardScaler
 
 from benchmarks.common import RESULTS, environment, write
 from skml_kalda import BinaryRelevanceKNN, MultiLabelKaLDA
-from skml_kalda.datasets import get_data_home, load_dataset, load_table
+from skml_kalda.datasets import load_dataset
 from skml_kalda.metrics import precision_at_k
 
 KNOWN = ("bibtex", "imdb", "tmc2007-500")
@@ -38,14 +38,7 @@ SCORES = ("precision at 1", "average precision", "macro F1")
 
 def data(name):
     """Return at most so many samples of a set."""
-    if name in KNOWN:
-        X, Y = load_dataset(name, return_X_y=True)
-    else:
-        # Every file but this one says where its labels are.
-        labels = 12 if name == "PlantPseAAC" else None
-        paths = (get_data_home() / "new").glob(f"{name}.*.xz")
-        bunch = load_table(next(paths), labels=labels)
-        X, Y = bunch.data, bunch.target
+    X, Y = load_dataset(name, return_X_y=True)
     dense = not sparse.issparse(X)
     X = np.asarray(X, float) if dense else sparse.csr_array(X, dtype=float)
     n = X.shape[0]
