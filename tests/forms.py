@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from skml_kalda._core.scatter import forced_form as form
-from skml_kalda.reducers.kalda.newton import Alignment, NewtonSystem
+from skml_kalda.reducers.kalda.newton import Alignment, NewtonSystem, Point
 
 FORMS = ("primal", "dual", "operator")
 
@@ -31,7 +31,7 @@ def objective(values, factor):
 
 def second_order(J, G, seed=0):
     """Draw a tangent direction Z at a basis of G; return both, slope and curvature along Z."""
-    point = J.at(G)
+    point = Point(J, G)
     system = NewtonSystem(point)
     W = system.product(np.random.default_rng(seed).normal(size=system.gradient.shape))
     Z = system.lift(W)

@@ -73,14 +73,7 @@ class CentredSamples(LinearOperator):
 
     def _transpose(self) -> LinearOperator:
         # SciPy's own transpose copies its input and its output to conjugate them.
-        return LinearOperator(
-            self.shape[::-1],
-            matvec=self._rmatvec,
-            matmat=self._rmatmat,
-            rmatvec=self._matvec,
-            rmatmat=self._matmat,
-            dtype=np.float64,
-        )
+        return self._adjoint()
 
     def total(self, V: Array) -> Array:
         """Return S_t V = TᵀT V."""

@@ -62,20 +62,14 @@ class RowBlocks:
         return tuple(shape[0] for shape in shapes)
 
 
-def block_arguments(X: Any, y: Any, sample_weight: Any) -> list[tuple[Any, ...]]:
-    """Return the samples, labels and weights of each block: y and the weights are cut as X is."""
-    rows = RowBlocks(X)
-    labels, weights = _along(rows, "y", y), _along(rows, "sample_weight", sample_weight)
-    return list(zip(rows.blocks, labels, weights, strict=True))
-
-
 class LabelledBlocks:
-    """Blocks of samples with labels and weights, for a classifier that adds them up."""
+    """Blocks of samples with labels and weights: y and the weights are cut as X is."""
 
     def __init__(self, X: Any, y: Any, sample_weight: Any) -> None:
-        self._y = y
-        self._lengths = RowBlocks(X).lengths
-        self._blocks = block_arguments(X, y, sample_weight)
+        self._y, self._rows = y, RowBlocks(X)
+        labels = _along(self._rows, "y", y)
+        weights = _along(self._rows, "sample_weight", sample_weight)
+        self._blocks = list(zip(self._rows.blocks, labels, weights, strict=True))
 
     def classes(self) -> Any:
         """Return the distinct values of a 1-D y; None for a matrix."""
@@ -87,19 +81,27 @@ class LabelledBlocks:
 
     def drawn(self, size: int, rng: np.random.RandomState) -> tuple[Any, Any, Any]:
         """Return at most so many samples of all blocks, in their order, with labels and weights."""
-        n = sum(self._lengths)
-        rows = np.sort(rng.choice(n, min(n, size), replace=False))
-        own = np.split(rows, np.searchsorted(rows, np.cumsum(self._lengths)[:-1]))
-        starts = np.cumsum(self._lengths) - self._lengths
+        ends = np.cumsum(self._rows.lengths)
+        rows = np.sort(rng.choice(ends[-1], min(ends[-1], size), replace=False))
+        own = np.split(rows, np.searchsorted(rows, ends[:-1]))
+        starts = ends - self._rows.lengths
         graph, parts = Graph(), []
         for block, chosen, start in zip(self._blocks, own, starts, strict=True):
             parts.append(graph.add(_rows_of_block, chosen - start, *block))
         X, y, weight = zip(*graph.compute_all(parts), strict=True)
         return _stacked(X), _stacked(y), _stacked(weight)
 
-    def total(self, of: Callable[..., Any], seed: int) -> Any:
-        """Return the sum of of(X, y, sample_weight, seed) over all blocks."""
-        return _total(of, [(*block, (seed, i)) for i, block in enumerate(self._blocks)])
+    def total(self, of: Callable[..., Any], seed: int | None = None) -> Any:
+        """Return the sum of of(X, y, sample_weight) over all blocks, or with seeds of their own."""
+        graph = Graph()
+        function, parts = graph.put(of), []
+        for i, block in enumerate(self._blocks):
+            more = () if seed is None else ((seed, i),)
+            parts.append(graph.add(_of_block, function, *block, *more))
+        total = graph.compute(graph.add_sum(parts))
+        if total is None:
+            raise _no_rows()
+        return total
 
 
 def _rows_of_block(rows: Any, *block: Any) -> list[Any]:
@@ -241,36 +243,29 @@ class KeptBlocks:
         self, function: Callable[..., Any], *shared: Any, each: Sequence[Any] | None = None
     ) -> KeptBlocks:
         """Return the blocks function(block, *shared), or with one argument of `each` more."""
-        graph = Graph()
-        return KeptBlocks(graph.persist(self._calls(graph, function, shared, each)))
+        graph, calls = self._calls(function, shared, each)
+        return KeptBlocks(graph.persist(calls))
 
-    def gather(
-        self, function: Callable[..., Any], *shared: Any, each: Sequence[Any] | None = None
-    ) -> list[Any]:
+    def gather(self, function: Callable[..., Any], *shared: Any) -> list[Any]:
         """Return function(block, *shared) for every block."""
-        graph = Graph()
-        return graph.compute_all(self._calls(graph, function, shared, each))
+        graph, calls = self._calls(function, shared, None)
+        return graph.compute_all(calls)
 
     def total(
         self, function: Callable[..., Any], *shared: Any, each: Sequence[Any] | None = None
     ) -> Any:
         """Return the sum of function(block, *shared) over all blocks."""
-        graph = Graph()
-        return graph.compute(graph.add_sum(self._calls(graph, function, shared, each)))
+        graph, calls = self._calls(function, shared, each)
+        return graph.compute(graph.add_sum(calls))
 
-    def _calls(
-        self,
-        graph: Graph,
-        function: Callable[..., Any],
-        shared: Sequence[Any],
-        each: Sequence[Any] | None,
-    ) -> list[Any]:
+    def _calls(self, function: Any, shared: Any, each: Any) -> tuple[Graph, list[Any]]:
+        graph = Graph()
         # Arguments are part of the graph, not scattered beforehand: what is lost with a worker
         # can then be computed again.
         arguments = [graph.put(value) for value in shared]
         own = [()] * len(self._blocks) if each is None else [(value,) for value in each]
         pairs = zip(self._blocks, own, strict=True)
-        return [graph.add(function, block, *arguments, *more) for block, more in pairs]
+        return graph, [graph.add(function, block, *arguments, *more) for block, more in pairs]
 
 
 def batch_of_blocks(
@@ -285,7 +280,8 @@ def batch_of_blocks(
         indicator(y, allow_unknown=True)
     worker = _worker(reducer, X, reset=reset)
     of = partial(worker._batch, reset=False, **given)
-    return _total(of, block_arguments(X, y, sample_weight))
+    total: Batch = LabelledBlocks(X, y, sample_weight).total(of)
+    return total
 
 
 def sample_of_blocks(
@@ -296,8 +292,8 @@ def sample_of_blocks(
     The workers call `_sample` of the reducer, with a different seed for every block.
     """
     of = partial(_worker(reducer, X, reset=reset)._sample, size=size)
-    blocks = block_arguments(X, y, sample_weight)
-    return _total(of, [(*each, (seed, i)) for i, each in enumerate(blocks)])
+    sample: RandomSample = LabelledBlocks(X, y, sample_weight).total(of, seed)
+    return sample
 
 
 class SamplesOnWorkers(NamedTuple):
@@ -367,15 +363,6 @@ def check_features(reducer: Any, X: Any, *, reset: bool) -> None:
         )
     meta = np.empty((0, X.shape[1])) if is_array(X) else X._meta
     validate_data(reducer, meta, skip_check_array=True, reset=reset)
-
-
-def _total(of: Callable[..., Any], blocks: list[tuple[Any, ...]]) -> Any:
-    graph = Graph()
-    function = graph.put(of)
-    total = graph.compute(graph.add_sum([graph.add(_of_block, function, *each) for each in blocks]))
-    if total is None:
-        raise _no_rows()
-    return total
 
 
 def _no_rows() -> ValueError:

@@ -99,8 +99,6 @@ class LandmarkKernel:
     def _mean_values(self, rows: Any) -> Array:
         if len(self.gammas) == 1:
             return np.asarray(self._values(rows, self.gammas[0]))
-        if self.kernel not in _TRANSLATION_INVARIANT or self.gammas[0] is None:
-            return sum(self._values(rows, gamma) for gamma in self.gammas) / len(self.gammas)
         # exp(−γd) to the power γ'/γ is exp(−γ'd): one pass over the distances serves all.
         values = [self._values(rows, self.gammas[0])]
         for gamma, wider in zip(self.gammas[1:], self.gammas[:-1], strict=True):

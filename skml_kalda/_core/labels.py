@@ -349,18 +349,8 @@ def row_shares(Z: sparse.csr_array) -> sparse.csr_array:
     return sparse.csr_array(sparse.diags_array(1 / np.where(rho > 0, rho, 1)) @ Z)
 
 
-def row_weighted(Y: sparse.csr_array, sample_weight: NDArray[Any]) -> Weighted:
-    """Return the weights of regression: every sample counts once, labelled or not; b_i = y_i."""
-    return Weighted(Y, sample_weight)
-
-
 def sparse_form(y: Any) -> type | None:
     """Return the CSR class for labels predicted from `y`, or None if `y` is dense."""
     if not sparse.issparse(y):
         return None
     return sparse.csr_array if isinstance(y, sparse.sparray) else sparse.csr_matrix
-
-
-def weighted(Y: sparse.csr_array, sample_weight: NDArray[Any], weights: Weights) -> Weighted:
-    """Return label vectors and weights for which every label counts once, or every sample."""
-    return (row_weighted if weights == "rows" else omega_weighted)(Y, sample_weight)

@@ -236,63 +236,40 @@ class LocalBlock(NamedTuple):
         return function(self.local, *shared, *(each or ()))
 
 
-class Block(NamedTuple):
+class Block(CentredSamples):
     """Some samples about the mean of all, with their labels about the mean of all labels."""
 
-    samples: CentredSamples
-    labels: Any
-    label_mean: Array
-
-    @classmethod
-    def of(cls, X: Any, shift: Array, offset: Array, label_mean: Array, own: Any) -> Block:
-        """Take some samples of X, with their own labels and weights."""
-        labels, weight = own
-        return cls(CentredSamples(X, weight, shift, offset), labels, label_mean)
-
-    def rescaled(self, units: Array) -> Block:
-        """Return the samples times `units`, feature by feature."""
-        return self._replace(samples=self.samples.rescaled(units))
-
-    def total(self, V: Array) -> Array:
-        """Return TᵀT V."""
-        return self.samples.total(V)
+    def __init__(self, X: Any, shift: Array, offset: Array, label_mean: Array, own: Any) -> None:
+        self.labels, weight = own
+        self.label_mean = label_mean
+        super().__init__(X, weight, shift, offset)
 
     def image(self, V: Array) -> Array:
         """Return T V."""
-        return np.asarray(self.samples @ V)
+        return self._matmat(V)
 
     def pulled(self, U: Array) -> Array:
         """Return TᵀU."""
-        return np.asarray(self.samples.T @ U)
-
-    def squares(self) -> Array:
-        """Return Σ w_i x_i² of each shifted column."""
-        return self.samples.squares()
-
-    def single(self, scale: float) -> SingleSamples:
-        """Return T times a factor, in single precision."""
-        return self.samples.single(scale)
+        return self._rmatmat(U)
 
     def targets(self, L: Array) -> Array:
         """Return Ω^½ (b − b̄) L, shape (n, q)."""
-        root = np.sqrt(self.samples.weight)[:, None]
-        return np.asarray(root * (self.labels @ L - self.label_mean @ L))
+        return np.asarray(self._root * (self.labels @ L - self.label_mean @ L))
 
     def cross(self, L: Array) -> Array:
         """Return Σ w_i (x_i − m)(b_i − b̄)ᵀ L, shape (p, q)."""
-        return np.asarray(self.samples.T @ self.targets(L))
+        return self._rmatmat(self.targets(L))
 
     def cross_transposed(self, V: Array) -> Array:
         """Return Σ w_i (b_i − b̄)(x_i − m)ᵀ V, shape (K, q)."""
-        Z = np.sqrt(self.samples.weight)[:, None] * (self.samples @ V)
+        Z = self._root * self._matmat(V)
         product: Array = self.labels.T @ Z
         product -= np.outer(self.label_mean, Z.sum(axis=0))
         return product
 
     def __sizeof__(self) -> int:
         # Dask's scheduler uses this to estimate the cost of moving a block.
-        X = self.samples.X
-        return int(X.data.nbytes + X.indices.nbytes + X.indptr.nbytes)
+        return int(self.X.data.nbytes + self.X.indices.nbytes + self.X.indptr.nbytes)
 
 
 class LabelCross(LinearOperator):
@@ -316,9 +293,6 @@ class LabelCross(LinearOperator):
     def _matmat(self, L: Array) -> Array:
         product: Array = self.blocks.total(Block.cross, self.scale[:, None] * L)
         return product
-
-    def _matvec(self, v: Array) -> Array:
-        return self._matmat(v.reshape(-1, 1)).ravel()
 
     def _rmatmat(self, V: Array) -> Array:
         product: Array = self.blocks.total(Block.cross_transposed, V)
@@ -355,7 +329,7 @@ class OperatorScatter(Scatter):
         offset = rows.total(_shifted_sums, shift, each=weights) / total
         label_mean = np.asarray(labels.T @ weight) / total
         own = list(zip(cut(labels), weights, strict=True))
-        blocks = rows.keep(Block.of, shift, offset, label_mean, each=own)
+        blocks = rows.keep(Block, shift, offset, label_mean, each=own)
         K = labels.shape[1]
         return cls(
             n_samples=int(np.count_nonzero(weight)),
@@ -384,8 +358,7 @@ class OperatorScatter(Scatter):
     def label_scatter(self) -> Array:
         """Σ w_i (b_i − b̄)(b_i − b̄)ᵀ, shape (K, K)."""
         check_labels(self.n_features, self.n_classes)
-        share = self.label_weight / self.weight
-        return np.asarray(self.gram.toarray() - np.outer(share, self.label_weight))
+        return super().label_scatter
 
     @property
     def label_norm(self) -> float:
@@ -442,7 +415,7 @@ class OperatorScatter(Scatter):
         if not converged:
             warn_not_converged()
         # Tᵀ(T Tᵀ + γI)⁻¹ E: vectors of n entries instead of p.
-        W = self.blocks.local.samples.T @ W if dual else W
+        W = self.blocks.local.T @ W if dual else W
         return np.asarray(W @ back)
 
     def _refine(self, W: Array, system: System, right: Array) -> bool:
@@ -493,7 +466,7 @@ class OperatorScatter(Scatter):
         return System(self.matmul, ridge, product, factor**-2, inverse)
 
     def _dual_system(self, ridge: float) -> System:
-        samples = self.blocks.local.samples
+        samples = self.blocks.local
         single, factor = self._single
 
         def kernel(U: Array) -> Array:

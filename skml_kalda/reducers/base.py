@@ -53,7 +53,6 @@ from skml_kalda._core.labels import (
     indicator,
     occupied_columns,
     omega_weighted,
-    row_weighted,
 )
 from skml_kalda._core.messages import check_units, warn_on_units
 from skml_kalda._core.scatter import TOL, PrimalScatter, Scatter, adds_up, scatter_of
@@ -190,6 +189,18 @@ class StreamingTransformer(
         X = checked_samples(self, X, accept_sparse=("csr", "csc"), reset=False, **checks)
         return self._project(X)
 
+    def _checked_result(self, X: Any, **options: Any) -> Any:
+        """Return X, which has the columns that `transform` returns."""
+        check_is_fitted(self)
+        X = check_array(X, dtype=[np.float64, np.float32], **options)
+        columns = len(self.get_feature_names_out())
+        if X.shape[1] != columns:
+            raise ValueError(
+                f"X has {X.shape[1]} columns, but {type(self).__name__} returns {columns}: pass "
+                "what transform returned."
+            )
+        return X
+
     def _set_results(self, results: Results) -> None:
         """Set the fitted attributes of `fit`, and forget the batches of `partial_fit`."""
         self.__dict__.pop("_stream", None)
@@ -278,8 +289,36 @@ class SupervisedTransformer(StreamingTransformer):
         """Compute the fitted attributes from all samples."""
 
     @abstractmethod
+    def _sums(self, X: Any, Y: Any, weight: Array, **given: Any) -> Any:
+        """Return the statistic of validated samples, of which those of all batches are added."""
+
+    def _weigh(self, X: Any, Y: Any, sample_weight: Array) -> Weighted:
+        """Return label vectors and weights for the scatter."""
+        if self._sample_weighted:
+            return Weighted(Y, sample_weight)
+        return omega_weighted(Y, sample_weight)
+
     def _extended(self, before: Any, X: Any, y: Any, sample_weight: Any) -> Any:
         """Add a batch to those before, if there were any."""
+        batch = self._batch(X, y, sample_weight, reset=before is None)
+        return batch if before is None else before + batch
+
+    def _batch(self, X: Any, y: Any, sample_weight: Any, *, reset: bool, **given: Any) -> Any:
+        """Return the sums of a batch; `given` are further arguments of `_sums`."""
+        if is_dask(X):
+            from skml_kalda._core.dask import batch_of_blocks
+
+            return batch_of_blocks(self, X, y, sample_weight, reset=reset, **given)
+        samples = self._validate(X, y, sample_weight, reset=reset, min_samples=1)
+        return self._batch_of(samples, **given)
+
+    def _batch_of(self, samples: LabelledSamples, **given: Any) -> Any:
+        from skml_kalda._core.streams import Batch
+
+        X, Y, weight = samples
+        with np.errstate(over="ignore", invalid="ignore"):  # checked when solved
+            sums = self._sums(X, Y.matrix, weight, **given)
+        return Batch(sums, Y.classes, Y.columns, floating(X.dtype))
 
     def _fit_blocks(self, X: Any, y: Any, sample_weight: Any) -> Results:
         """Compute the fitted attributes from all blocks of a dask X."""
@@ -380,6 +419,7 @@ class BaseReducer(SupervisedTransformer):
 
     components_: Array
     mean_: Array
+    eigenvalues_: Array
     n_components: int | None
     tol: float = TOL
     """Accuracy of what is solved for by iteration."""
@@ -391,10 +431,6 @@ class BaseReducer(SupervisedTransformer):
     @abstractmethod
     def _directions(self, scatter: Scatter) -> Directions:
         """Compute the directions and the fitted attributes of the method."""
-
-    def _weigh(self, X: Any, Y: Any, sample_weight: Array) -> Weighted:
-        """Return the label vectors and weights of samples."""
-        return (row_weighted if self._sample_weighted else omega_weighted)(Y, sample_weight)
 
     @property
     def _needs_class_means(self) -> bool:
@@ -450,23 +486,8 @@ class BaseReducer(SupervisedTransformer):
         components *= signs(G).astype(dtype)[:, None]
         return {"components_": components, "mean_": mean, "classes_": classes, **attributes}
 
-    def _extended(self, before: Any, X: Any, y: Any, sample_weight: Any) -> Any:
-        if is_dask(X):
-            from skml_kalda._core.dask import batch_of_blocks
-
-            batch = batch_of_blocks(self, X, y, sample_weight, reset=before is None)
-        else:
-            batch = self._batch(X, y, sample_weight, reset=before is None)
-        return batch if before is None else before + batch
-
-    def _batch(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> Any:
-        """Return the statistic of some samples; workers call this, too."""
-        from skml_kalda._core.streams import Batch
-
-        X, Y, weight = self._validate(X, y, sample_weight, reset=reset, min_samples=1)
-        with np.errstate(over="ignore", invalid="ignore"):  # checked when solved
-            scatter = PrimalScatter.of(X, *self._weigh(X, Y.matrix, weight))
-        return Batch(scatter, Y.classes, Y.columns, floating(X.dtype))
+    def _sums(self, X: Any, Y: Any, weight: Array, **given: Any) -> PrimalScatter:
+        return PrimalScatter.of(X, *self._weigh(X, Y, weight))
 
     def _solve_stream(self, stream: Any) -> Results:
         scatter, classes = stream.occupied()
@@ -505,12 +526,7 @@ class BaseReducer(SupervisedTransformer):
             Points in the space of the data.
         """
         check_is_fitted(self)
-        X = check_array(X, dtype=[np.float64, np.float32])
-        if X.shape[1] != self.components_.shape[0]:
-            raise ValueError(
-                f"X has {X.shape[1]} columns, but {type(self).__name__} projects to "
-                f"{self.components_.shape[0]}: pass what transform returned."
-            )
+        X = self._checked_result(X)
         return X @ linalg.pinv(self.components_).T.astype(X.dtype) + self.mean_.astype(X.dtype)
 
     @property

@@ -9,8 +9,8 @@ import numpy as np
 from skml_kalda._core.arrays import Array
 from skml_kalda._core.eigenproblem import Normalization, positive_eigenpairs
 from skml_kalda._core.scatter import TOL, Scatter
-from skml_kalda.reducers.base import PENALTY, RANK_OF_COVARIANCE, RIDGE, TOLERANCE, documented
-from skml_kalda.reducers.lda import NORMALIZE, GeneralizedReducer
+from skml_kalda.reducers.base import PENALTY, RANK_OF_COVARIANCE, documented
+from skml_kalda.reducers.lda import GeneralizedReducer
 
 
 @documented
@@ -85,16 +85,10 @@ class CCA(GeneralizedReducer):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **GeneralizedReducer._parameter_constraints,
-        "ridge": RIDGE,
         "label_ridge": PENALTY,
-        "normalize": NORMALIZE,
-        "tol": TOLERANCE,
     }
 
-    @property
-    def _sample_weighted(self) -> bool:
-        return True
-
+    _sample_weighted = True
     _limit = RANK_OF_COVARIANCE
 
     def __init__(

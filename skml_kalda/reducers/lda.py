@@ -35,12 +35,31 @@ class GeneralizedReducer(BaseReducer):
     C = Σ w_i (x_i − m) b_iᵀ, or the whole eigenproblem (`_eigenpairs`).
     """
 
-    eigenvalues_: Array
     ridge_: float
-    ridge: float | Literal["auto"] = 0.0
-    normalize: Normalization = "B"
+    ridge: float | Literal["auto"]
+    normalize: Normalization
+    # What limits the number of directions.
     _limit: ClassVar[str] = RANK_OF_CLASSES
-    """What limits the number of directions."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **BaseReducer._parameter_constraints,
+        "ridge": RIDGE,
+        "normalize": NORMALIZE,
+        "tol": TOLERANCE,
+    }
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        ridge: float | Literal["auto"] = "auto",
+        normalize: Normalization = "sqrt_eig",
+        tol: float = TOL,
+    ) -> None:
+        self.n_components = n_components
+        self.ridge = ridge
+        self.normalize = normalize
+        self.tol = tol
 
     def _label_side(self, scatter: Scatter) -> Array:
         return scatter.class_scale
@@ -136,26 +155,6 @@ class LDA(GeneralizedReducer):
     >>> lda.eigenvalues_.round(3)
     array([0.97 , 0.222])
     """
-
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **GeneralizedReducer._parameter_constraints,
-        "ridge": RIDGE,
-        "normalize": NORMALIZE,
-        "tol": TOLERANCE,
-    }
-
-    def __init__(
-        self,
-        n_components: int | None = None,
-        *,
-        ridge: float | Literal["auto"] = "auto",
-        normalize: Normalization = "sqrt_eig",
-        tol: float = TOL,
-    ) -> None:
-        self.n_components = n_components
-        self.ridge = ridge
-        self.normalize = normalize
-        self.tol = tol
 
 
 @documented
@@ -283,10 +282,12 @@ class ULDA(GeneralizedReducer):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **GeneralizedReducer._parameter_constraints,
+        **BaseReducer._parameter_constraints,
         "ridge": RIDGE,
         "tol": TOLERANCE,
     }
+
+    normalize: Normalization = "B"
 
     def __init__(
         self,

@@ -21,7 +21,7 @@ from skml_kalda._core.eigenproblem import (
 )
 from skml_kalda._core.labels import Weighted
 from skml_kalda._core.scatter import TOL, Scatter
-from skml_kalda.reducers.base import TOLERANCE, Results, documented
+from skml_kalda.reducers.base import TOLERANCE, BaseReducer, Results, documented
 from skml_kalda.reducers.lda import NORMALIZE, GeneralizedReducer
 
 
@@ -98,7 +98,7 @@ class MDDM(GeneralizedReducer):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **GeneralizedReducer._parameter_constraints,
+        **BaseReducer._parameter_constraints,
         "projection": [StrOptions({"p", "f"})],
         "mu": [Interval(Real, 0, 1, closed="both")],
         "label_kernel": [StrOptions({"linear"}), callable, "array-like"],
@@ -106,10 +106,7 @@ class MDDM(GeneralizedReducer):
         "tol": TOLERANCE,
     }
 
-    @property
-    def _sample_weighted(self) -> bool:
-        return True
-
+    _sample_weighted = True
     _limit = "the rank of the covariance of X and the label kernel"
 
     def __init__(

@@ -15,8 +15,8 @@ from skml_kalda._core.centred import full_column_shift, shifted
 from skml_kalda._core.eigenproblem import Normalization
 from skml_kalda._core.labels import Weighted, omega_weighted, row_shares
 from skml_kalda._core.scatter import TOL, label_gram
-from skml_kalda.reducers.base import RIDGE, TOLERANCE, documented
-from skml_kalda.reducers.lda import NORMALIZE, GeneralizedReducer
+from skml_kalda.reducers.base import documented
+from skml_kalda.reducers.lda import GeneralizedReducer
 
 # Rounds of the weights "fuzzy", their tolerance, and rounds of the weights "dependence".
 _MAX_FUZZY = 100
@@ -118,9 +118,6 @@ class MLDA(GeneralizedReducer):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **GeneralizedReducer._parameter_constraints,
         "weights": [StrOptions({"binary", "entropy", "correlation", "fuzzy", "dependence"})],
-        "ridge": RIDGE,
-        "normalize": NORMALIZE,
-        "tol": TOLERANCE,
         "random_state": ["random_state"],
     }
 

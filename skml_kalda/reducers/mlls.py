@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from skml_kalda._core.arrays import Array
 from skml_kalda._core.eigenproblem import (
     RANK_RTOL,
     orthonormal,
@@ -84,8 +83,6 @@ class MLLS(BaseReducer):
     (100, 4)
     """
 
-    eigenvalues_: Array
-
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BaseReducer._parameter_constraints,
         "alpha": PENALTY,
@@ -93,9 +90,7 @@ class MLLS(BaseReducer):
         "tol": TOLERANCE,
     }
 
-    @property
-    def _sample_weighted(self) -> bool:
-        return True
+    _sample_weighted = True
 
     def __init__(
         self,

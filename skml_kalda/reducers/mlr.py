@@ -81,7 +81,6 @@ class MLR(BaseReducer):
     (100, 4)
     """
 
-    eigenvalues_: Array
     ridge_: float
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -90,9 +89,7 @@ class MLR(BaseReducer):
         "tol": TOLERANCE,
     }
 
-    @property
-    def _sample_weighted(self) -> bool:
-        return True
+    _sample_weighted = True
 
     def __init__(
         self,

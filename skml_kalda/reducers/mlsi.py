@@ -116,7 +116,6 @@ class MLSI(BaseReducer):
     (100, 6)
     """
 
-    eigenvalues_: Array
     ridge_: float
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -129,9 +128,7 @@ class MLSI(BaseReducer):
         "tol": TOLERANCE,
     }
 
-    @property
-    def _sample_weighted(self) -> bool:
-        return True
+    _sample_weighted = True
 
     def __init__(
         self,

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
-
 import numpy as np
 
 from skml_kalda._core.arrays import Array
-from skml_kalda._core.eigenproblem import Normalization
-from skml_kalda._core.scatter import TOL, Scatter
-from skml_kalda.reducers.base import RANK_OF_COVARIANCE, RIDGE, TOLERANCE, documented
-from skml_kalda.reducers.lda import NORMALIZE, GeneralizedReducer
+from skml_kalda._core.scatter import Scatter
+from skml_kalda.reducers.base import RANK_OF_COVARIANCE, documented
+from skml_kalda.reducers.lda import GeneralizedReducer
 
 
 @documented
@@ -77,31 +74,8 @@ class OPLS(GeneralizedReducer):
     (100, 4)
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **GeneralizedReducer._parameter_constraints,
-        "ridge": RIDGE,
-        "normalize": NORMALIZE,
-        "tol": TOLERANCE,
-    }
-
-    @property
-    def _sample_weighted(self) -> bool:
-        return True
-
+    _sample_weighted = True
     _limit = RANK_OF_COVARIANCE
-
-    def __init__(
-        self,
-        n_components: int | None = None,
-        *,
-        ridge: float | Literal["auto"] = "auto",
-        normalize: Normalization = "sqrt_eig",
-        tol: float = TOL,
-    ) -> None:
-        self.n_components = n_components
-        self.ridge = ridge
-        self.normalize = normalize
-        self.tol = tol
 
     def _label_side(self, scatter: Scatter) -> Array:
         return np.full(scatter.n_classes, 1 / np.sqrt(scatter.weight))

@@ -77,13 +77,23 @@ class ScatterDifference:
 class ScatterDifferenceReducer(BaseReducer):
     """Base of the methods that maximise Tr Gᵀ(a S_b − b S)G over GᵀG = I, S = S_t + γI."""
 
-    eigenvalues_: Array
     ridge_: float
     _needs_spectrum = _needs_similar_units = True
 
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **BaseReducer._parameter_constraints,
+        "ridge": RIDGE,
+    }
+
+    def __init__(
+        self, n_components: int | None = None, *, ridge: float | Literal["auto"] = "auto"
+    ) -> None:
+        self.n_components = n_components
+        self.ridge = ridge
+
     def _ridge(self, scatter: Scatter) -> float:
         """Return γ as a multiple of the mean eigenvalue of S_t."""
-        return 0.0
+        return chosen_ridge(type(self).__name__, self.ridge, scatter)
 
     @abstractmethod
     def _coefficients(
@@ -173,20 +183,6 @@ class TraceRatio(ScatterDifferenceReducer):
     ratio_: float
     n_iter_: int
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **ScatterDifferenceReducer._parameter_constraints,
-        "ridge": RIDGE,
-    }
-
-    def __init__(
-        self, n_components: int | None = None, *, ridge: float | Literal["auto"] = "auto"
-    ) -> None:
-        self.n_components = n_components
-        self.ridge = ridge
-
-    def _ridge(self, scatter: Scatter) -> float:
-        return chosen_ridge("TraceRatio", self.ridge, scatter)
-
     def _coefficients(
         self, difference: ScatterDifference, k: int
     ) -> tuple[float, float, dict[str, Any]]:
@@ -267,20 +263,6 @@ class SDPLDA(ScatterDifferenceReducer):
 
     lambda_: float
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **ScatterDifferenceReducer._parameter_constraints,
-        "ridge": RIDGE,
-    }
-
-    def __init__(
-        self, n_components: int | None = None, *, ridge: float | Literal["auto"] = "auto"
-    ) -> None:
-        self.n_components = n_components
-        self.ridge = ridge
-
-    def _ridge(self, scatter: Scatter) -> float:
-        return chosen_ridge("SDPLDA", self.ridge, scatter)
-
     def _coefficients(
         self, difference: ScatterDifference, k: int
     ) -> tuple[float, float, dict[str, Any]]:
@@ -351,12 +333,15 @@ class MMC(ScatterDifferenceReducer):
     array([ 3.64, -0.02])
     """
 
+    _parameter_constraints = BaseReducer._parameter_constraints
+    # Without differences of class means it maximises −S_w, and still prefers some directions.
+    _needs_class_means = False
+
     def __init__(self, n_components: int | None = None) -> None:
         self.n_components = n_components
 
-    @property
-    def _needs_class_means(self) -> bool:
-        return False  # then it maximises −S_w, and still prefers some directions
+    def _ridge(self, scatter: Scatter) -> float:
+        return 0.0  # nothing is inverted
 
     def _coefficients(
         self, difference: ScatterDifference, k: int
@@ -417,6 +402,7 @@ class OCM(GeneralizedReducer):
     """
 
     normalize: Normalization = "unit"
+    _parameter_constraints = BaseReducer._parameter_constraints
 
     def __init__(self, n_components: int | None = None) -> None:
         self.n_components = n_components

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import reduce
 from numbers import Integral, Real
 from operator import add
-from typing import Any, ClassVar, Literal, NamedTuple, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,6 @@ from sklearn.utils.metaestimators import available_if
 from skml_kalda._core.arrays import (
     Array,
     check_labels,
-    floating,
     is_dask,
     stacked,
     sum_duplicates,
@@ -36,7 +35,7 @@ from skml_kalda._core.kernels import (
     functions,
     most_landmarks,
 )
-from skml_kalda._core.labels import LabelledSamples, Weights, weighted
+from skml_kalda._core.labels import LabelledSamples, Weights
 from skml_kalda._core.messages import warn_on_units
 from skml_kalda._core.streams import Batch, FirstSamples
 from skml_kalda.reducers.base import (
@@ -511,23 +510,11 @@ class KernelKaLDA(KernelTransformer, SupervisedTransformer):
         return KernelBatch(features, self._added_up(first, features))
 
     def _added_up(self, first: FirstSamples, features: KernelFeatures) -> Batch:
-        return reduce(add, (self._batch_of(samples, features) for samples in first.parts))
+        batches = (self._batch_of(samples, features=features) for samples in first.parts)
+        return cast("Batch", reduce(add, batches))
 
-    def _batch(
-        self, X: Any, y: Any, sample_weight: Any, *, features: KernelFeatures, reset: bool
-    ) -> Batch:
-        """Return the statistic of some samples; workers call this, too."""
-        if is_dask(X):
-            from skml_kalda._core.dask import batch_of_blocks
-
-            return batch_of_blocks(self, X, y, sample_weight, reset=reset, features=features)
-        samples = self._validate(X, y, sample_weight, reset=reset, min_samples=1)
-        return self._batch_of(samples, features)
-
-    def _batch_of(self, samples: LabelledSamples, features: KernelFeatures) -> Batch:
-        X, Y, weight = samples
-        scatter = features.scatter(X, *weighted(Y.matrix, weight, self.weights))
-        return Batch(scatter, Y.classes, Y.columns, floating(X.dtype))
+    def _sums(self, X: Any, Y: Any, weight: Array, **given: Any) -> Any:
+        return given["features"].scatter(X, *self._weigh(X, Y, weight))
 
     def _solve_stream(self, stream: FirstSamples | KernelBatch) -> Results:
         name = type(self).__name__

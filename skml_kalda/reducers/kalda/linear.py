@@ -148,7 +148,6 @@ class MultiLabelKaLDA(BaseReducer):
     explained_alignment_ratio_: Array
     objective_: float
     upper_bound_: float
-    eigenvalues_: Array
     shrinkage_: float
     objective_history_: Array
     n_iter_: int

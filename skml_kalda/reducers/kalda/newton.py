@@ -93,10 +93,6 @@ class Alignment:
         """Rank of S_b on the range of S_t."""
         return int(np.sum(_live(self.eigenvalues)))
 
-    def upper_bound(self, k: int) -> float:
-        """Return √(Σ_{i≤k} λ_i²), the maximum of J over all G with k columns."""
-        return float(linalg.norm(self.eigenvalues[:k]))
-
     def lda_start(self, k: int) -> Array:
         """Return an orthonormal start: the LDA axes, completed by directions of least variance."""
         axes = self._discriminant[1][:, : min(k, self.rank)]
@@ -114,10 +110,6 @@ class Alignment:
         return orthonormal(
             rng.standard_normal((len(self.values), k)) / np.sqrt(self.values)[:, None]
         )
-
-    def at(self, Y: Array) -> Point:
-        """Return J and its derivatives at span(Y)."""
-        return Point(self, Y)
 
 
 def _live(eigenvalues: Array) -> NDArray[np.bool_]:
@@ -282,7 +274,7 @@ def maximize(objective: Alignment, start: Array, stop: Stop = _DEFAULT) -> Solut
         Stop when √⟨g, W⁻¹g⟩ ≤ tol·√J, with g the gradient and W the preconditioner, or
         after max_iter steps.
     """
-    point = objective.at(start)
+    point = Point(objective, start)
     history = [point.value]
     previous = reach = np.inf
     reason: Reason = "max_iter"
@@ -311,7 +303,7 @@ def _reflected(point: Point) -> Point | None:
     best = int(np.argmax(reflections))
     if reflections[best] <= point.value * (1 + 1e-12):
         return None
-    return point.objective.at(reflected(point.G, best))
+    return Point(point.objective, reflected(point.G, best))
 
 
 def reflected(G: Array, row: int) -> Array:
@@ -326,13 +318,13 @@ def _newton_step(point: Point, flat: float, reach: float) -> tuple[Point, float]
     W, Z, complete = _newton_direction(point, flat, reach)
     length = float(np.linalg.norm(W))
     if complete:
-        following = point.objective.at(point.G + Z)
+        following = Point(point.objective, point.G + Z)
         # The tolerance is for points very close to the maximum, where rounding hides the gain.
         if following.value - point.value > 0.2 * np.vdot(point.gradient, Z) - 1e-12 * point.value:
             return following, max(_GROWTH * length, reach if np.isfinite(reach) else 0.0)
     t = _best_step(point, Z)
     # After a long step the columns are far from orthonormal.
-    return point.objective.at(orthonormal(point.G + t * Z)), _GROWTH * t * length
+    return Point(point.objective, orthonormal(point.G + t * Z)), _GROWTH * t * length
 
 
 def _newton_direction(point: Point, flat: float, reach: float) -> tuple[Array, Array, bool]:
@@ -404,7 +396,7 @@ def _further_start(
 ) -> Array:
     if trial % 2 == 0:
         return objective.random_start(best.shape[1], rng)
-    rows = np.argsort(-objective.at(best).reflections())
+    rows = np.argsort(-Point(objective, best).reflections())
     return reflected(best, rows[trial // 2 % len(rows)])
 
 

@@ -8,9 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import OneToOneFeatureMixin
 from sklearn.utils._param_validation import Interval
-from sklearn.utils.validation import check_array, check_is_fitted
 
-from skml_kalda._core.arrays import Array, check_columns, floating, is_dask
+from skml_kalda._core.arrays import Array, check_columns
 from skml_kalda._core.labels import LabelledSamples
 from skml_kalda._core.relevance import FeatureMoments, times
 from skml_kalda._core.streams import Batch
@@ -114,23 +113,8 @@ class AlignmentScaler(OneToOneFeatureMixin, SupervisedTransformer):
     def _fit_samples(self, samples: LabelledSamples) -> Results:
         return self._solve_stream(self._batch_of(samples))
 
-    def _extended(self, before: Batch | None, X: Any, y: Any, sample_weight: Any) -> Batch:
-        batch = self._batch(X, y, sample_weight, reset=before is None)
-        return batch if before is None else before + batch
-
-    def _batch(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> Batch:
-        """Return the statistic of some samples; workers call this, too."""
-        if is_dask(X):
-            from skml_kalda._core.dask import batch_of_blocks
-
-            return batch_of_blocks(self, X, y, sample_weight, reset=reset)
-        return self._batch_of(self._validate(X, y, sample_weight, reset=reset, min_samples=1))
-
-    def _batch_of(self, samples: LabelledSamples) -> Batch:
-        X, Y, weight = samples
-        with np.errstate(over="ignore", invalid="ignore"):  # checked when solved
-            moments = FeatureMoments.of(X, Y.matrix, weight)
-        return Batch(moments, Y.classes, Y.columns, floating(X.dtype))
+    def _sums(self, X: Any, Y: Any, weight: Array, **given: Any) -> FeatureMoments:
+        return FeatureMoments.of(X, Y, weight)
 
     def _solve_stream(self, stream: Batch) -> Results:
         moments: FeatureMoments = stream.scatter.filled(len(stream.classes))
@@ -160,11 +144,5 @@ class AlignmentScaler(OneToOneFeatureMixin, SupervisedTransformer):
         X_original : array, CSR or CSC of shape (n_samples, n_features)
             The data in their own units.
         """
-        check_is_fitted(self)
-        X = check_array(X, accept_sparse=("csr", "csc"), dtype=[np.float64, np.float32])
-        if X.shape[1] != self.n_features_in_:
-            raise ValueError(
-                f"X has {X.shape[1]} features, but {type(self).__name__} was fitted on "
-                f"{self.n_features_in_}: pass what transform returned."
-            )
+        X = self._checked_result(X, accept_sparse=("csr", "csc"))
         return times(X, 1 / self.scale_)
