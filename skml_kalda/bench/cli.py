@@ -19,14 +19,12 @@ from skml_kalda.bench.plan import (
     LISTS,
     SINGLE,
     Plan,
-    describe_files,
     plan_names,
-    plan_of_files,
     read_plan,
 )
 from skml_kalda.bench.running.data import describe_user_data, lines_about
 from skml_kalda.bench.running.results import FILE_NAME, read_results
-from skml_kalda.bench.running.runner import default_output, run
+from skml_kalda.bench.running.runner import default_output, plan_on, run
 from skml_kalda.datasets.tables import parse_labels
 
 FAILED, USAGE, INTERRUPTED = 1, 2, 130
@@ -127,16 +125,10 @@ def _plan(arguments: argparse.Namespace) -> tuple[Plan, Path]:
             raise ValueError("--labels and --ignore are for a file: name it with --data FILE")
         plan = read_plan(arguments.plan or "quick").changed(**changes)
         return plan, arguments.output or default_output(plan)
-    data = describe_files(arguments.data, parse_labels(arguments.labels), arguments.ignore)
-    changes["datasets"] = tuple(dict.fromkeys([*data, *(arguments.datasets or ())]))
-    of_files = plan_of_files(data)
-    usual = of_files if arguments.plan is None else read_plan(arguments.plan)
-    plan = usual.changed(data=data, **changes)
-    folder = default_output(plan)
-    if arguments.plan is not None:
-        # A plan on a file must not mix with the same plan on other data.
-        folder = folder.with_name(f"{folder.name}-{of_files.slug}")
-    return plan, arguments.output or folder
+    labels = parse_labels(arguments.labels)
+    plan, folder = plan_on(arguments.plan, arguments.data, labels, arguments.ignore)
+    changes["datasets"] = tuple(dict.fromkeys([*plan.data, *(arguments.datasets or ())]))
+    return plan.changed(**changes), arguments.output or folder
 
 
 def _run(arguments: argparse.Namespace) -> int:

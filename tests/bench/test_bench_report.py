@@ -16,8 +16,9 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from skml_kalda.bench import figure, report, run, table
 from skml_kalda.bench.plan import Plan, read_plan
 from skml_kalda.bench.reporting.ranks import rank_methods
-from skml_kalda.bench.reporting.tables import PUBLISHED, agreement, published, spread
+from skml_kalda.bench.reporting.tables import PUBLISHED, agreement, published
 from skml_kalda.bench.reporting.terminal import show_progress
+from skml_kalda.datasets import load_dataset
 
 
 @pytest.fixture(scope="module")
@@ -60,18 +61,50 @@ def test_the_table_is_the_mean_over_folds_beside_the_paper(results):
     assert np.isnan(found.loc[("yeast", "MLkNN", "MLDA"), "paper"])
 
 
-def test_the_spread_is_over_splits_not_folds(tmp_path):
-    plan = read_plan("repeated").changed(datasets=("emotions",), methods=("MLDA",), repeats=3)
+def grid(markdown, part):
+    """The first table of a part of the report, by name of row and column."""
+    section = markdown.partition(f"### {part}\n")[2]
+    lines = [line for line in section.partition("\n### ")[0].splitlines() if line.startswith("|")]
+    header, _, *rows = (line.strip("| ").split(" | ") for line in lines)
+    return {row[0]: dict(zip(header[1:], row[1:], strict=True)) for row in rows}
+
+
+def test_one_table_has_every_method_and_measure(results, page):
+    """The means over folds and datasets by pandas; the best is bold and comes first."""
+    found = grid(page.with_name("report.md").read_text("utf-8"), "Scores")
+    rows = [{**row, **row["scores"]} for row in results.ok]
+    means = pd.DataFrame(rows).groupby(["dataset", "method", "classifier"]).mean(numeric_only=True)
+    means = means.groupby(["method", "classifier"]).mean()
+    titles = {"macro_f1": "macro F1", "ranking_loss": "ranking loss", "accuracy": "accuracy"}
+    for score, title in titles.items():
+        best = means[score].min() if score == "ranking_loss" else means[score].max()
+        for (method, classifier), value in means[score].items():
+            mark = "**" if value == best else ""
+            assert found[f"{method} + {classifier}"][title] == f"{mark}{value:.4f}{mark}"
+    assert next(iter(found)) == " + ".join(means["accuracy"].idxmax())
+    of_yeast = page.with_name("report.md").read_text("utf-8").partition("\nyeast: mean and")[2]
+    row = table(results, "accuracy").query(
+        "dataset == 'yeast' and method == 'MLDA' and classifier == '1-NN'"
+    )
+    mean, sd, paper = row[["mean", "sd", "paper"]].to_numpy()[0]
+    assert f"{mean:.4f}<br>± {sd:.3f}, paper {paper:.4f} |" in of_yeast
+
+
+def test_tuned_measures_lead(tmp_path):
+    plan = Plan("a", "A", datasets=("emotions",), methods=("PCA", "MLDA"), folds=2, thresholds=2)
     results = run(plan, tmp_path)
-    accuracies = [row["scores"]["accuracy"] for row in results.ok]
-    splits = [np.mean(accuracies[start : start + 5]) for start in (0, 5, 10)]
-    (row,) = spread(results, "accuracy", "1-NN").to_dict("records")
-    sd = np.std(splits, ddof=1)
-    expected = {"mean": np.mean(splits), "std": sd, "sem": sd / np.sqrt(3), "first": splits[0]}
-    assert row == pytest.approx(expected)
     text = report(results).with_name("report.md").read_text("utf-8")
-    shown = f"| emotions | {np.mean(splits):.4f} ± {sd / np.sqrt(3):.4f}<br>sd {sd:.4f}"
-    assert f"{shown}, alone {splits[0]:.4f} |" in text
+    assert list(next(iter(grid(text, "Scores").values())))[:2] == [
+        "macro F1, tuned",
+        "micro F1, tuned",
+    ]
+    assert re.search(r"(PCA|MLDA) \+ 1-NN leads by macro F1, tuned: 0\.\d{4}, which is", text)
+    labels = grid(text, "Scores by label")
+    names = load_dataset("emotions").target_names
+    assert list(labels) == list(names)
+    mean = np.mean([float(row["MLDA + 1-NN"].strip("*")) for row in labels.values()])
+    tuned = table(results, "macro_f1_tuned").query("method == 'MLDA'")["mean"].item()
+    assert mean == pytest.approx(tuned, abs=1e-3)
 
 
 def test_agreement_names_the_best_of_both(results):
@@ -137,15 +170,6 @@ def test_the_page_needs_nothing_but_itself(page):
     assert text.count("<svg ") == 6
     for name in set(re.findall(r'(?:href="|url\()#([^")]+)', text)):
         assert text.count(f'id="{name}"') == 1, f"{name} is not the name of one thing"
-
-
-def test_the_best_of_each_row_is_bold(results, page):
-    text = page.with_name("report.md").read_text("utf-8")
-    found = table(results).query("classifier == 'MLkNN' and dataset == 'yeast'")
-    best = found.loc[found["mean"].idxmax()]
-    section, _ = re.findall(r"### Scores with MLkNN\n\n(.*?)\n\nMacro F1", text, flags=re.S)
-    (line,) = [line for line in section.splitlines() if line.startswith("| yeast")]
-    assert re.findall(r"\*\*([\d.]+) ±", line) == [f"{best['mean']:.4f}"]
 
 
 HOSTILE = "a|b `c` <script>alert(1)</script> & $x$ *d* _e_ [f](g) \\ #1"

@@ -95,10 +95,10 @@ def test_the_command_compares_methods_on_a_table(here, capsys):
 
 
 def test_scores_on_a_table_are_those_of_a_plain_loop(here):
-    plan = plan_of_files(describe_files(["mine.csv"], -4)).changed(
-        methods=("LogisticRegression",), folds=3, thresholds=0
-    )
-    rows = run(plan, here / "out").ok
+    plan = Plan("two", "Two", methods=("LogisticRegression",), folds=3)
+    results = run(plan, data="mine.csv", labels=-4)
+    assert results.folder == Path("bench-results", "two-mine.csv")
+    rows = results.ok
     frame = pd.read_csv("mine.csv")
     X = frame.iloc[:, :7].assign(size=frame["size"] == "small").to_numpy(float)
     Y = frame.iloc[:, 7:].to_numpy()
@@ -109,9 +109,18 @@ def test_scores_on_a_table_are_those_of_a_plain_loop(here):
         scaler = StandardScaler().fit(imputer.transform(X[train]))
         A, B = (scaler.transform(imputer.transform(X[part])) for part in (train, test))
         predicted = np.column_stack([_fitted(A, Y[train][:, k]).predict(B) for k in range(4)])
-        assert row["scores"]["micro_f1"] == pytest.approx(
-            metrics.f1_score(Y[test], predicted, average="micro"), abs=1e-12
-        )
+        micro, by_label = (metrics.f1_score(Y[test], predicted, average=a) for a in ("micro", None))
+        assert row["scores"]["micro_f1"] == pytest.approx(micro, abs=1e-12)
+        assert list(row["label_f1"]) == list(frame.columns[7:])
+        assert list(row["label_f1"].values()) == pytest.approx(by_label, abs=1e-4)
+
+
+def test_one_call_is_the_command_without_options(here):
+    results = run(data="mine.csv", labels="label_*")
+    assert results.plan == plan_of_files(describe_files(["mine.csv"], "label_*")).with_methods()
+    assert (len(results.ok), results.folder) == (35, Path("bench-results", "mine.csv"))
+    with pytest.raises(ValueError, match="labels are for a file: name it with data"):
+        run(labels="label_*")
 
 
 def _fitted(A, y):

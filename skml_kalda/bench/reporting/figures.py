@@ -176,7 +176,7 @@ def _scores(results: Results, score: Score) -> Figure:
                 axis.plot(rows["paper"], y, "D", mfc="none", mec=_color(4), label="paper")
         axis.set(title=name, yticks=range(len(methods)), yticklabels=map(label, methods))
         axis.grid(axis="x")
-    drawn.supxlabel(score.label, fontsize=9)
+    drawn.supxlabel(score.title, fontsize=9)
     return _with_legend(drawn)
 
 

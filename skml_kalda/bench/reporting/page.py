@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -18,23 +18,25 @@ from skml_kalda.bench.reporting.ranks import leader, rank_methods
 from skml_kalda.bench.reporting.tables import (
     SWAPPED,
     agreement,
+    candidate,
     choices,
     classifiers_in,
     differences,
     fold_means,
     has_swapped_names,
     main_scores,
+    mean_over_datasets,
+    ordered_scores,
     published_outside,
-    rows_with,
     scores_in,
     size_of,
-    spread,
     table,
     time_ratios,
+    with_candidates,
 )
 from skml_kalda.bench.running.data import lines_about
 from skml_kalda.bench.running.results import Results, failures_by_kind
-from skml_kalda.bench.scores import MAIN, SCORES, Score
+from skml_kalda.bench.scores import SCORES, Score
 from skml_kalda.datasets.manifest import read_manifest
 
 _CAPTIONS = {
@@ -49,16 +51,12 @@ _CAPTIONS = {
     "gallery": "Held-out samples in two dimensions; each point has a wedge for each of its labels. "
     "Panels are rotated and mirrored to match one another, which changes no distance.",
 }
-# The scores of the summary, and those that are not folded away.
-_SUMMARIZED = (
-    "macro_f1_tuned", "macro_f1", "micro_f1_tuned", "micro_f1", "accuracy", "subset_accuracy",
-    "average_precision", "ranking_loss",
-)  # fmt: skip
-_FIRST = {*MAIN, "macro_f1_tuned", "micro_f1_tuned"}
+# Columns that a table shows before the reader asks for all of them: on a phone and elsewhere.
+_NARROW, _WIDE = 3, 9
 
 
 class Entry(NamedTuple):
-    """One entry of a grid: bold if it is the best of its row, perhaps with a note below."""
+    """One entry of a grid: bold if it is the best of its column, perhaps with a note below."""
 
     text: str
     best: bool = False
@@ -71,6 +69,10 @@ class Grid(NamedTuple):
     caption: str
     header: Sequence[str]
     rows: Sequence[Sequence[Entry]]
+
+    def column_class(self, number: int) -> str:
+        """Whether a column is hidden at first: always ("more"), on a phone ("wide"), or never."""
+        return "more" if number > _WIDE else "wide" if number > _NARROW else ""
 
 
 class Picture(NamedTuple):
@@ -87,6 +89,7 @@ class Picture(NamedTuple):
 
 
 Block = str | Grid | Picture
+Tables = Mapping[Score, pd.DataFrame]
 
 
 @dataclass(frozen=True)
@@ -196,16 +199,19 @@ def _capitalized(text: str) -> str:
 
 def _parts(results: Results, anchor: str) -> Iterator[Part]:
     plan = results.plan
-    scored = plan.kind == "scores" and bool(results.ok)
-    leads = list(_summary(results)) if scored and not plan.dimensions else []
+    scored = plan.kind == "scores" and bool(results.ok) and not plan.dimensions
+    tables = {each: table(results, each.name) for each in ordered_scores(results) if scored}
+    leads = _summary(results) if scored else ()
     yield Part("Summary", [_setting(results), *leads, plan.about, *lines_about(results.data)])
+    if scored:
+        swapped = [SWAPPED] if has_swapped_names(results) else []
+        yield Part("Scores", [_scores(results, tables), *swapped])
     if results.ok:
-        swapped = [SWAPPED] if scored and has_swapped_names(results) else []
-        yield Part("Figures", [*_pictures(results, anchor), *swapped])
-    if scored and plan.dimensions:
+        yield Part("Figures", list(_pictures(results, anchor)))
+    if scored:
+        yield from _details(results, tables)
+    elif results.ok and plan.dimensions and plan.kind == "scores":
         yield Part("Scores by dimension", [_by_dimension(results)])
-    elif scored:
-        yield from _score_parts(results)
     elif plan.kind == "convergence":
         yield Part("The objective", [_objectives(results)])
     if absent := list(_absent(results)):
@@ -242,51 +248,48 @@ def _plain(caption: str, header: Sequence[Any], rows: Iterable[Sequence[Any]]) -
     return Grid(caption, list(map(str, header)), entries)
 
 
-def _by_method(
-    caption: str,
-    found: pd.DataFrame,
-    methods: Sequence[str],
-    write: Callable[[Any], Entry],
-    note: Callable[[str], str] = lambda _: "",
+def _by_column(
+    caption: str, columns: Mapping[str, Mapping[str, Entry]], corner: str = "method"
 ) -> Grid:
-    """Make a grid with a row for each dataset and a column for each method."""
-    cells = {(row.dataset, row.method): write(row) for row in found.itertuples()}
-    shown = [name for name in methods if name in set(found["method"])]
+    """Make a grid from the entries of each column by row."""
+    names = dict.fromkeys(name for column in columns.values() for name in column)
     rows = [
-        [Entry(name, note=note(name)), *(cells.get((name, each), Entry("")) for each in shown)]
-        for name in dict.fromkeys(found["dataset"])
+        [Entry(name), *(column.get(name, Entry("")) for column in columns.values())]
+        for name in names
     ]
-    return Grid(caption, ["dataset", *map(label, shown)], rows)
+    return Grid(caption, [corner, *columns], rows)
 
 
-def _summary(results: Results) -> Iterator[Grid]:
+def _summary(results: Results) -> Iterator[str | Grid]:
     """Yield which method leads, by how much, how certain that is, and what it costs."""
     ratios = time_ratios(results)
-    shown = [SCORES[name] for name in _SUMMARIZED if name in scores_in(results)]
+    found = (leader(results, score) for score in ordered_scores(results)[:8])
+    leads = [lead for lead in found if lead is not None]
     rows = [
         [
             _capitalized(lead.score.title),
-            Entry(lead.best, best=True),
-            f"{lead.value:.4f}",
-            lead.second,
-            f"{lead.lead:.4f}",
+            Entry(lead.best, best=True, note=f"{lead.value:.4f}"),
+            Entry(lead.second, note=f"{lead.lead:.4f} behind"),
             lead.certainty(),
             _ratio(ratios[lead.best].median()),
         ]
-        for lead in (leader(results, score) for score in shown)
-        if lead is not None
+        for lead in leads
     ]
-    header = ["measure", "leader", "score", "second", "lead", "how sure", "time to train"]
     caption = (
         "Who leads, by measure. How sure: t-test over the folds, corrected for the training "
         "samples that they share; clear is p < 5 %. The same scores found the leader, so its lead "
         "is probably overstated. Time is the ratio to the fastest"
     )
-    if rows:
-        yield _plain(caption, header, rows)
+    if leads:
+        first = leads[0]
+        yield (
+            f"{first.best} leads by {first.score.title}: {first.value:.4f}, which is "
+            f"{first.lead:.4f} better than {first.second} ({first.certainty()})."
+        )
+        yield _plain(caption, ["measure", "leader", "second", "how sure", "time to train"], rows)
 
 
-def _ratio(value: float) -> str:
+def _ratio(value: Any) -> str:
     """Return a ratio with two digits or more."""
     return "" if pd.isna(value) else f"{value:.{value < 9.95:d}f}"
 
@@ -314,7 +317,46 @@ def _by_dimension(results: Results) -> Grid:
     return _plain("Accuracy by dimension", ["dataset, method", *wide.columns], rows)
 
 
-def _score_parts(results: Results) -> Iterator[Part]:
+def _scores(results: Results, tables: Tables, dataset: str | None = None) -> Grid:
+    """Make the table of methods and measures, of one dataset or of the means over all."""
+    names = list(dict.fromkeys(row["dataset"] for row in results.ok))
+    dataset = names[0] if len(names) == 1 else dataset
+    columns = {}
+    for score, found in tables.items():
+        found = found[found["dataset"] == dataset] if dataset else mean_over_datasets(found)
+        found = found.sort_values("mean", ascending=score.lower_is_better, kind="stable")
+        best = score.best(found["mean"])
+        columns[score.title] = {
+            candidate(str(row.method), str(row.classifier)): _entry(row, best)
+            for row in found.itertuples()
+        }
+    for kind in ("train", "predict"):
+        ratios = time_ratios(results, f"{kind}_seconds")
+        if not ratios.empty:
+            times = ratios.loc[dataset] if dataset else ratios.median()
+            columns[f"time to {kind}"] = {str(k): Entry(_ratio(v)) for k, v in times.items()}
+    caption = "Mean over the datasets"
+    if dataset:
+        most, n = results.plan.max_rows.get(dataset, 0), size_of(results, dataset)["rows"]
+        drawn = f", {most} of {n} samples" if 0 < most < n else ""
+        caption = f"{dataset}{drawn}: mean and standard deviation over the folds"
+    # The time to train is one of the columns that are always shown.
+    first = [*list(columns)[: _WIDE - 1], "time to train"]
+    shown = {name: columns[name] for name in dict.fromkeys([*first, *columns]) if name in columns}
+    return _by_column(f"{caption}; times are ratios to the fastest on one core", shown)
+
+
+def _entry(row: Any, best: float) -> Entry:
+    """Return a mean, with its deviation and the paper's number below."""
+    if pd.isna(row.mean):
+        return Entry("")
+    notes = [f"± {row.sd:.3f}"] if row.sd >= 0 else []
+    notes += [f"paper {row.paper:.4f}"] if row.paper >= 0 else []
+    return Entry(f"{row.mean:.4f}", bool(row.mean == best), ", ".join(notes))
+
+
+def _details(results: Results, tables: Tables) -> Iterator[Part]:
+    """Yield what explains the table of scores: verdicts, ranks, every dataset, every label."""
     verdict = agreement(results)
     if not verdict.empty:
         caption = "By accuracy, among the methods of the paper"
@@ -322,19 +364,35 @@ def _score_parts(results: Results) -> Iterator[Part]:
         yield Part("Is the paper's ranking confirmed?", [grid])
     if outside := list(_outside(results)):
         yield Part("Published results and ours", outside)
-    for classifier in classifiers_in(results):
-        after = "" if classifier == ITSELF else f" with {classifier}"
-        grids = {
-            name: _score_grid(results, rows_with(table(results, name), classifier), SCORES[name])
-            for name in scores_in(results)
+    if comparison := list(_comparison(results)):
+        yield Part("How sure is the comparison?", comparison)
+    names = list(dict.fromkeys(row["dataset"] for row in results.ok))
+    if len(names) > 1:
+        yield Part(
+            "Scores by dataset", [_scores(results, tables, name) for name in names], folded=True
+        )
+    if labels := [each for name in names for each in _labels(results, name)]:
+        yield Part("Scores by label", labels, folded=True)
+
+
+def _labels(results: Results, dataset: str) -> Iterator[Grid]:
+    """Yield the table of the F1 of every label, if the results have it."""
+    frame = with_candidates(results).query("dataset == @dataset").dropna(subset="label_f1")
+    if frame.empty:
+        return
+    names = list(dict.fromkeys(frame["candidate"]))
+    rows = {name: frame["label_f1"][frame["candidate"] == name] for name in names}
+    means = pd.DataFrame({name: pd.DataFrame(list(found)).mean() for name, found in rows.items()})
+    best = means.max(axis=1)
+    columns = {
+        name: {
+            str(each): Entry(f"{value:.3f}", bool(value == top))
+            for each, value, top in zip(means.index, means[name], best, strict=True)
         }
-        first = [grid for name, grid in grids.items() if name in _FIRST]
-        more = [grid for name, grid in grids.items() if name not in _FIRST]
-        spreads = list(_spreads(results, classifier))
-        yield Part(f"Scores{after}", [*first, *spreads, *_comparison(results, classifier)])
-        if more:
-            yield Part(f"More measures{after}", more, folded=True)
-    yield Part("Time", list(_times(results)))
+        for name in names
+    }
+    caption = f"{dataset}: F1 of each label, mean over the folds; thresholds are tuned if the plan"
+    yield _by_column(f"{caption} tunes them. Bold is the best method", columns, "label")
 
 
 def _outside(results: Results) -> Iterator[Grid]:
@@ -368,106 +426,60 @@ def _outside(results: Results) -> Iterator[Grid]:
         yield _plain(caption, ["method", "training samples", *titles], rows)
 
 
-def _score_grid(results: Results, rows: pd.DataFrame, score: Score) -> Grid:
-    best = rows.groupby("dataset")["mean"].transform(score.best)
-    caption = _capitalized(score.label)
-    if rows["paper"].notna().any():
-        alias = {"macro_f1": " (there “micro F1”)", "micro_f1": " (there “macro F1”)"}
-        there = alias.get(score.name, "")
-        caption += f"; below, the paper's number{there} and our difference from it"
-
-    def write(row: Any) -> Entry:
-        note = "" if pd.isna(row.paper) else f"paper {row.paper:.4f}, {row.difference:+.4f}"
-        return Entry(f"{row.mean:.4f} ± {row.sd:.3f}", bool(row.mean == row.best), note)
-
-    def drawn(name: str) -> str:
-        most, n = results.plan.max_rows.get(name, 0), size_of(results, name)["rows"]
-        return f"{most} of {n} samples" if 0 < most < n else ""
-
-    return _by_method(caption, rows.assign(best=best), results.plan.methods, write, drawn)
-
-
-def _spreads(results: Results, classifier: str) -> Iterator[Grid]:
-    """Yield how each main score varies over the splits of a repeated cross-validation."""
-
-    def write(row: Any) -> Entry:
-        note = f"sd {row.std:.4f}, alone {row.first:.4f}"
-        return Entry(f"{row.mean:.4f} ± {row.sem:.4f}", note=note)
-
-    for score in (score for score in MAIN if score in scores_in(results)):
+def _comparison(results: Results) -> Iterator[str | Grid]:
+    """Rank the methods by the main scores; after a tuning also with gains and choices."""
+    for classifier in classifiers_in(results):
+        columns, after = {}, "" if classifier == ITSELF else f" with {classifier}"
+        for score in (SCORES[name] for name in main_scores(results)):
+            means = fold_means(results, score.name, classifier)
+            ranking = rank_methods(means, ascending=score.lower_is_better)
+            if ranking is None:
+                continue
+            names = list(map(str, ranking.mean_ranks.index))
+            best = names[0]
+            p_values = ranking.nemenyi[best]
+            columns[score.title] = {
+                label(method): Entry(
+                    f"{rank:.2f}",
+                    best=method == best,
+                    note="" if method == best else f"p = {p_values[method]:.2g}",
+                )
+                for method, rank in zip(names, ranking.mean_ranks, strict=True)
+            }
+            yield (
+                f"By {score.title}{after}, Friedman's test over {ranking.n_datasets} datasets has "
+                f"p = {ranking.p_value:.2g}. Mean ranks that are less than "
+                f"{ranking.critical_difference:.2f} apart cannot be distinguished (Nemenyi, 5 %)."
+            )
+        if columns:
+            caption = f"Mean rank{after}; below, Nemenyi's p-value against the first method"
+            yield _by_column(caption, columns)
+    if not results.plan.tune:
+        return
+    if NO_REDUCTION in set(results.frame()["method"]):
         caption = (
-            f"{_capitalized(SCORES[score].label)} over {results.plan.repeats} splits of the same "
-            "samples: mean ± its standard error; below, the standard deviation over the splits and "
-            f"the result of the split with seed {results.plan.seed} alone"
+            "Against no reduction: mean difference over the datasets; below, on how many of them "
+            "it exceeds its standard error over the outer folds"
         )
-        if results.plan.repeats > 1:
-            found = spread(results, score, classifier).reset_index()
-            yield _by_method(caption, found, results.plan.methods, write)
-
-
-def _comparison(results: Results, classifier: str) -> Iterator[Grid]:
-    """Rank the methods by the main score; after a tuning by more scores, with gains and choices."""
-    tuned = bool(results.plan.tune)
-    scores = [SCORES[name] for name in main_scores(results)]
-    for score in scores:
-        means = fold_means(results, score.name, classifier)
-        ranking = rank_methods(means, ascending=score.lower_is_better)
-        if ranking is None:
-            continue
-        best, *others = map(str, ranking.mean_ranks.index)
-        p_values = ranking.nemenyi[best][others].to_numpy()
-        bold = [Entry(f"{p:.3g}", best=bool(p < 0.05)) for p in p_values]
-        lines: list[list[Any]] = [
-            ["mean rank", *(f"{value:.2f}" for value in ranking.mean_ranks)],
-            [f"p against {label(best)}", "–", *bold],
-        ]
-        caption = (
-            f"Mean rank by {score.title} with {classifier} on {ranking.n_datasets} datasets; "
-            "below, Nemenyi's p-value against the first method, bold below 5 %. Friedman's test: "
-            f"p = {ranking.p_value:.3g}; critical difference at 5 %: "
-            f"{ranking.critical_difference:.2f}"
-        )
-        yield _plain(caption, ["", *map(label, [best, *others])], lines)
-    if tuned and NO_REDUCTION in set(results.frame()["method"]):
-        yield from (_against_none(results, score) for score in scores)
-    if tuned:
-        rows = (
-            [label(method), name, ", ".join(f"{value}: {n}" for value, n in counts.items() if n)]
-            for method, name, counts in choices(results)
-        )
-        caption = "How often each value was chosen, over all datasets and outer folds"
-        yield _plain(caption, ["method", "parameter", "value: times"], rows)
-
-
-def _against_none(results: Results, score: Score) -> Grid:
-    sign = -1 if score.lower_is_better else 1
-
-    def write(row: Any) -> Entry:
-        is_gain = bool(sign * row.difference > row.se)
-        return Entry(f"{row.difference:+.4f} ± {row.se:.4f}", best=is_gain)
-
-    caption = (
-        f"Against no reduction: difference in {score.title}, ± its standard error over the outer "
-        "folds; bold where the gain exceeds its standard error"
+        scores = [SCORES[name] for name in main_scores(results)]
+        yield _by_column(caption, {score.title: _gains(results, score) for score in scores})
+    rows = (
+        [label(method), name, ", ".join(f"{value}: {n}" for value, n in counts.items() if n)]
+        for method, name, counts in choices(results)
     )
-    return _by_method(caption, differences(results, score.name), results.plan.methods, write)
+    caption = "How often each value was chosen, over all datasets and outer folds"
+    yield _plain(caption, ["method", "parameter", "value: times"], rows)
 
 
-def _times(results: Results) -> Iterator[Grid]:
-    titles = {
-        "train_seconds": "Time to train",
-        "predict_seconds": "Time to predict the test samples",
-    }
-    for kind, title in titles.items():
-        ratios = time_ratios(results, kind)
-        caption = (
-            f"{title}, as a ratio to the fastest on one core; other work may have run at the same "
-            "time"
-        )
-        if not ratios.empty:
-            lines = zip(ratios.index, ratios.to_numpy(), strict=True)
-            rows = ([name, *map(_ratio, values)] for name, values in lines)
-            yield _plain(caption, ["dataset", *ratios.columns], rows)
+def _gains(results: Results, score: Score) -> dict[str, Entry]:
+    sign = -1 if score.lower_is_better else 1
+    entries = {}
+    for method, rows in differences(results, score.name).groupby("method", sort=False):
+        gain = sign * rows["difference"]
+        up, down = (gain > rows["se"]).sum(), (gain < -rows["se"]).sum()
+        mean = f"{rows['difference'].mean():+.4f}"
+        entries[label(str(method))] = Entry(mean, note=f"{up} better, {down} worse")
+    return entries
 
 
 def _objectives(results: Results) -> Grid:

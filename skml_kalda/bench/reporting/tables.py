@@ -12,7 +12,7 @@ import pandas as pd
 from skml_kalda._core.messages import check_name
 from skml_kalda.bench.methods import ITSELF, NO_REDUCTION, label
 from skml_kalda.bench.running.results import Results
-from skml_kalda.bench.scores import SCORES
+from skml_kalda.bench.scores import SCORES, Score
 from skml_kalda.datasets.manifest import read_manifest
 
 SWAPPED = (
@@ -21,10 +21,12 @@ SWAPPED = (
     "Here both have their standard names, also where the paper's numbers are shown."
 )
 PUBLISHED = Path(__file__).parents[1] / "published"
-# What a comparison of tuned methods ranks them by.
+# What comes first in a table: the measures that do not depend on the threshold of a classifier,
+# which also rank the methods of a tuned comparison, and then those that do.
 _RANKED = (
-    "macro_f1_tuned", "micro_f1_tuned", "macro_f1", "micro_f1", "average_precision", "ranking_loss",
+    "macro_f1_tuned", "micro_f1_tuned", "average_precision", "ranking_loss", "macro_f1", "micro_f1",
 )  # fmt: skip
+_FIRST = (*_RANKED, "subset_accuracy", "accuracy")
 _GROUP = ["dataset", "classifier", "method", "dimension"]
 
 
@@ -137,13 +139,22 @@ def main_scores(results: Results) -> tuple[str, ...]:
     if not theirs.empty:
         return tuple(dict.fromkeys(theirs["score"]))
     if not tune:
+        found = scores_in(results)
         # The paper's main score, where it has numbers; it says little about rare labels.
         of_paper = table(results)["paper"].notna().any()
-        several = "subset_accuracy" in scores_in(results)
-        return ("macro_f1",) if several and not of_paper else ("accuracy",)
+        if "macro_f1_tuned" in found:
+            return ("macro_f1_tuned",)
+        return ("macro_f1",) if "subset_accuracy" in found and not of_paper else ("accuracy",)
     return tuple(
         dict.fromkeys([*results.plan.tuned_by(), *(s for s in _RANKED if s in scores_in(results))])
     )
+
+
+def ordered_scores(results: Results) -> list[Score]:
+    """Return the scores that the results have, those that matter most first."""
+    names = dict.fromkeys([*main_scores(results), *_FIRST, *SCORES])
+    found = set(scores_in(results))
+    return [SCORES[name] for name in names if name in found]
 
 
 def fold_means(results: Results, score: str, classifier: str) -> pd.DataFrame:
@@ -237,12 +248,24 @@ def _means(results: Results, score: str) -> pd.DataFrame:
     return frame.groupby(_GROUP, sort=False)[[score, "fit_seconds"]].mean()
 
 
+def candidate(method: str, classifier: str) -> str:
+    """Return the name of a method with the classifier that follows it."""
+    return label(method) if classifier in (ITSELF, "") else f"{label(method)} + {classifier}"
+
+
 def with_candidates(results: Results) -> pd.DataFrame:
     """Return the cells that did not fail, with a method and its classifier as "candidate"."""
     frame = results.frame()
-    pairs = zip(frame["method"], frame["classifier"], strict=True)
-    names = [label(m) if c in (ITSELF, "") else f"{label(m)} + {c}" for m, c in pairs]
-    return frame.assign(candidate=names)
+    return frame.assign(candidate=list(map(candidate, frame["method"], frame["classifier"])))
+
+
+def mean_over_datasets(found: pd.DataFrame) -> pd.DataFrame:
+    """Return the means of a table over its datasets, of the methods that failed on none."""
+    groups = found.groupby(["method", "classifier"], sort=False)["mean"]
+    means = groups.agg(["mean", "count"]).reset_index()
+    return means[means["count"] == found["dataset"].nunique()].assign(
+        sd=float("nan"), paper=float("nan")
+    )
 
 
 def time_ratios(results: Results, kind: str = "train_seconds") -> pd.DataFrame:
@@ -273,23 +296,3 @@ def split_means(results: Results, score: str, classifier: str) -> pd.Series[floa
     """Return the mean over the folds of each split, by dataset, method and repeat."""
     frame = rows_with(results.frame(), classifier)
     return frame.groupby(["dataset", "method", "repeat"], sort=False)[score].mean()
-
-
-def spread(results: Results, score: str, classifier: str) -> pd.DataFrame:
-    """Tabulate how a score varies from split to split; a split is one set of folds.
-
-    Parameters
-    ----------
-    results : Results
-        The results of a plan with several repeats.
-    score, classifier : str
-        The names of a score and of a classifier.
-
-    Returns
-    -------
-    pandas.DataFrame
-        By dataset and method: the mean over the splits, their standard deviation, the standard
-        error of the mean, and the score of the first split alone.
-    """
-    splits = split_means(results, score, classifier)
-    return splits.groupby(["dataset", "method"], sort=False).agg(["mean", "std", "sem", "first"])

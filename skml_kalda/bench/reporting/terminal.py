@@ -13,10 +13,10 @@ from rich import box, progress
 from rich.console import Console
 from rich.table import Table
 
-from skml_kalda.bench.methods import label
-from skml_kalda.bench.plan import Cell
+from skml_kalda.bench.plan import TUNED, Cell
 from skml_kalda.bench.reporting.tables import (
     SWAPPED,
+    candidate,
     compare,
     has_swapped_names,
     scores_in,
@@ -68,20 +68,27 @@ def show_progress(cells: Sequence[Cell], console: Console) -> Iterator[Callable[
 
 
 def print_scores(console: Console, results: Results) -> None:
-    """Print accuracy, macro F1 and micro F1, with the paper's numbers."""
-    for score in (SCORES[name] for name in MAIN if name in scores_in(results)):
+    """Print one table of methods and main measures, with the paper's numbers."""
+    columns: dict[str, Any] = {}
+    for score in (SCORES[name] for name in (*TUNED, *MAIN) if name in scores_in(results)):
         found = table(results, score.name)
         best = found.groupby("dataset")["mean"].transform(score.best)
         found["text"] = list(map(_with_paper, found.assign(best=best).itertuples()))
-        texts_by_key = found.set_index(["dataset", "method", "dimension", "classifier"])["text"]
-        wide = texts_by_key.unstack(sort=False).fillna("")
-        lines = [
-            [dataset, label(method) + (f", {dimension}" if dimension else ""), *texts]
-            for (dataset, method, dimension), texts in zip(wide.index, wide.to_numpy(), strict=True)
+        columns[score.title] = found.set_index(["dataset", "method", "classifier", "dimension"])
+    lines = [
+        [
+            str(dataset),
+            candidate(method, classifier) + (f", {dimension}" if dimension else ""),
+            *(str(column["text"].get(key, "")) for column in columns.values()),
         ]
-        paper = "; in brackets the paper's, and the difference" if found["paper"].any() else ""
-        title = f"{score.label}  (* is the best of its dataset{paper})"
-        _print(console, title, ["dataset", "method", *wide.columns], lines)
+        for key in next(iter(columns.values()), pd.DataFrame()).index
+        for dataset, method, classifier, dimension in [key]
+    ]
+    paper = any(column["paper"].notna().any() for column in columns.values())
+    note = "; in brackets the paper's, and the difference" if paper else ""
+    title = f"Scores  (* is the best of its dataset{note}; {SCORES['accuracy'].label})"
+    if lines:
+        _print(console, title, ["dataset", "method", *columns], lines)
     if has_swapped_names(results):
         console.print(SWAPPED)
 
@@ -121,7 +128,7 @@ def print_comparison(console: Console, a: Results, b: Results, score: str) -> No
 def _print(
     console: Console, title: str, header: Sequence[str], lines: Iterable[Sequence[str]]
 ) -> None:
-    console.print(title)
+    console.print(title, soft_wrap=True)
     grid = Table(box=box.SIMPLE_HEAD)
     for name in header:
         grid.add_column(name)

@@ -73,10 +73,13 @@ def find_source(
 @lru_cache(maxsize=2)
 def load(
     source: Source, classes: int = 0, max_rows: int = 0, seed: int = 0, max_labels: int = 0
-) -> tuple[Any, Any]:
-    """Load features and labels: of the first so many classes, at most so many samples, labels."""
+) -> tuple[Any, Any, list[str]]:
+    """Load features, labels and the names of these.
+
+    Of the first so many classes, at most so many samples, and the labels that most of them have.
+    """
     bunch = source.read()
-    X, y = bunch.data, bunch.target
+    X, y, names = bunch.data, bunch.target, list(bunch.target_names)
     if classes:
         if y.ndim == 2:
             X, y = X[y.sum(axis=1) == 1], np.argmax(y[y.sum(axis=1) == 1], axis=1)
@@ -86,8 +89,9 @@ def load(
         drawn = np.sort(np.random.default_rng(seed).choice(len(y), max_rows, replace=False))
         X, y = X[drawn], y[drawn]
     if 0 < max_labels < y.shape[-1] and y.ndim == 2:
-        y = y[:, np.sort(np.argsort(-y.sum(axis=0), kind="stable")[:max_labels])]
-    return X, y
+        frequent = np.sort(np.argsort(-y.sum(axis=0), kind="stable")[:max_labels])
+        y, names = y[:, frequent], [names[each] for each in frequent]
+    return X, y, names
 
 
 @lru_cache(maxsize=2)
@@ -95,12 +99,6 @@ def published_splits(source: Source) -> list[tuple[Any, Any]]:
     """Return the training and test samples of the splits that come with a dataset, if any do."""
     found: list[tuple[Any, Any]] = source.read().get("splits", [])
     return found
-
-
-@lru_cache(maxsize=2)
-def label_names(source: Source) -> list[str]:
-    """Return the names of the labels or classes of a dataset, in its order."""
-    return list(source.read().target_names)
 
 
 def describe_user_data(plan: Plan) -> dict[str, dict[str, Any]]:

@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
+from sklearn.metrics import f1_score
 from threadpoolctl import threadpool_limits
 
 from skml_kalda._core.thresholds import Average, best_thresholds
 from skml_kalda.bench.methods import ITSELF, check_classifier, make_classifier, make_estimator
 from skml_kalda.bench.plan import HELD_OUT, Cell
-from skml_kalda.bench.running.data import Source, label_names, load, published_splits
+from skml_kalda.bench.running.data import Source, load, published_splits
 from skml_kalda.bench.running.fitting import (
     FAILURES,
     LabelClassifier,
@@ -27,7 +28,10 @@ from skml_kalda.bench.running.fitting import (
 from skml_kalda.bench.running.results import Row, failed_row, ok_row
 from skml_kalda.bench.running.tuning import Choice, choose
 from skml_kalda.bench.scores import scores_of
-from skml_kalda.metrics import propensities
+from skml_kalda.metrics import per_label, propensities
+
+# Scores of single labels are kept of datasets with at most this many.
+_MOST_LABELS = 100
 
 
 def measure(cell: Cell, source: Source) -> Row:
@@ -46,10 +50,14 @@ def measure(cell: Cell, source: Source) -> Row:
     return row | {"warnings": sorted({printable(str(each.message)) for each in caught})}
 
 
+def _loaded(cell: Cell, source: Source) -> tuple[Any, Any, list[str]]:
+    return load(source, cell.classes, cell.max_rows, cell.seed, cell.max_labels)
+
+
 @lru_cache(maxsize=1)
 def _fitted(cell: Cell, source: Source) -> tuple[Reduced, Choice]:
     """Return the reduction of a cell, and the choice of its setting."""
-    X, y = load(source, cell.classes, cell.max_rows, cell.seed, cell.max_labels)
+    X, y, _ = _loaded(cell, source)
     train, test = _split(cell, source, X, y)
     choice = choose(cell, X[train], y[train]) if cell.tune else Choice()
     return reduce(cell, choice.parameters, X, y, train, test), choice
@@ -69,7 +77,7 @@ def _split(cell: Cell, source: Source, X: Any, y: Any) -> tuple[Any, Any]:
 @lru_cache(maxsize=1)
 def _inner(cell: Cell, source: Source) -> list[Reduced]:
     """Reduce inside the training samples, with a part of them held out for the thresholds."""
-    X, y = load(source, cell.classes, cell.max_rows, cell.seed, cell.max_labels)
+    X, y, _ = _loaded(cell, source)
     train, _ = _split(cell, source, X, y)
     _, choice = _fitted(cell, source)
     X, y = X[train], y[train]
@@ -86,15 +94,27 @@ def _scored(cell: Cell, source: Source) -> Row:
     done = time.perf_counter()
     thresholds = _thresholds(cell, source) if cell.thresholds and rows.y_test.ndim == 2 else {}
     chances = propensities(rows.y_train) if rows.y_train.ndim == 2 else None
-    given = rows.y_test, predicted, classifier.scores(rows.test), thresholds, chances
-    scores = scores_of(*given)
+    probability = classifier.scores(rows.test)
+    scores = scores_of(rows.y_test, predicted, probability, thresholds, chances)
+    if thresholds:
+        predicted = probability >= thresholds["macro"]
+    names = _loaded(cell, source)[2]
     seconds = {
         "classify_seconds": done - start,
         "train_seconds": rows.train_seconds + ready - start,
         "predict_seconds": rows.transform_seconds + done - ready,
     }
     rounded = {name: round(value, 6) for name, value in seconds.items()}
-    return {"scores": scores, **rows.costs(), **choice.record(), **rounded}
+    labels = _label_f1(rows.y_test, predicted, names)
+    return {"scores": scores, **labels, **rows.costs(), **choice.record(), **rounded}
+
+
+def _label_f1(y: Any, predicted: Any, names: list[str]) -> Row:
+    """Return the F1 of each label, unless there are more than a reader would look at."""
+    if y.ndim == 1 or y.shape[1] > _MOST_LABELS:
+        return {}
+    values = per_label(f1_score, y, predicted, zero_division=0.0)
+    return {"label_f1": {name: round(v, 4) for name, v in zip(names, values, strict=True)}}
 
 
 def _classifier(cell: Cell, choice: Choice) -> Any:
@@ -147,7 +167,7 @@ def _projected(cell: Cell, source: Source) -> Row:
 
 def _exhibited(cell: Cell, source: Source) -> Row:
     """Return the points, and the scores of a classifier that sees these two dimensions only."""
-    labels = {"labels": label_names(source)}
+    labels = {"labels": _loaded(cell, source)[2]}
     return _projected(cell, source) | _scored(cell, source) | labels
 
 

@@ -31,6 +31,7 @@ _FIELDS = (
     *(each.name for each in fields(Cell)),  # a skipped dataset has a row without a cell
     "sha256",  # of the data file
     "scores",
+    "label_f1",  # by the name of the label
     "n_components",
     "iterations",
     "fit_seconds",

@@ -20,7 +20,7 @@ from joblib.externals.loky.process_executor import TerminatedWorkerError
 
 from skml_kalda import __version__
 from skml_kalda._core.messages import required
-from skml_kalda.bench.plan import Cell, Plan, read_plan
+from skml_kalda.bench.plan import Cell, Plan, describe_files, plan_of_files, read_plan
 from skml_kalda.bench.running.data import Source, describe_user_data, find_source
 from skml_kalda.bench.running.measure import measure
 from skml_kalda.bench.running.results import (
@@ -46,10 +46,33 @@ def default_output(plan: Plan) -> Path:
     return Path("bench-results", plan.slug)
 
 
+def plan_on(
+    plan: str | PathLike[str] | Plan | None,
+    files: str | PathLike[str] | Sequence[str | PathLike[str]],
+    labels: str | int | Sequence[str] | None = None,
+    ignore: Sequence[str] = (),
+) -> tuple[Plan, Path]:
+    """Return a plan on files of the user, and a folder for its results and for no other data's.
+
+    The default is `plan_of_files`.
+    """
+    files = [files] if isinstance(files, str | PathLike) else files
+    data = describe_files(files, labels, ignore)
+    of_files = plan_of_files(data)
+    if plan is None:
+        return of_files, default_output(of_files)
+    plan = plan if isinstance(plan, Plan) else read_plan(Path(plan))
+    folder = default_output(plan)
+    folder = folder.with_name(f"{folder.name}-{of_files.slug}")
+    return plan.changed(data=data, datasets=tuple(data)), folder
+
+
 def run(
-    plan: str | PathLike[str] | Plan,
+    plan: str | PathLike[str] | Plan | None = None,
     output: str | PathLike[str] | None = None,
     *,
+    data: str | PathLike[str] | Sequence[str | PathLike[str]] | None = None,
+    labels: str | int | Sequence[str] | None = None,
     jobs: int = 1,
     dask: str | None = None,
     data_home: str | PathLike[str] | None = None,
@@ -63,11 +86,17 @@ def run(
 
     Parameters
     ----------
-    plan : str, path-like or Plan
+    plan : str, path-like or Plan, optional
         The name of a plan that comes with the package, a TOML file, or a plan. The methods that
-        it names are imported.
+        it names are imported. By default the one that asks which method is best on `data`, or
+        "quick" without data.
     output : path-like, optional
         Folder of the results; by default ``bench-results/NAME`` under the current folder.
+    data : path-like or sequence of path-like, optional
+        Files of your own to run on, of any kind that `skml_kalda.datasets.load_table` reads.
+    labels : str, int or sequence of str, optional
+        The label columns of these files: names, a pattern such as ``"label_*"``, or how many
+        columns come first or, if negative, last.
     jobs : int, default=1
         Number of processes.
     dask : str, optional
@@ -88,6 +117,9 @@ def run(
 
     Examples
     --------
+    ``run(data="mine.csv", labels="label_*")`` compares methods on a file of your own. A plan on a
+    dataset of the package:
+
     >>> import tempfile
     >>> from skml_kalda.bench import run
     >>> from skml_kalda.bench.plan import read_plan
@@ -97,16 +129,23 @@ def run(
     >>> [row["classifier"] for row in results.ok]
     ['1-NN', 'MLkNN', '1-NN', 'MLkNN']
     """
-    plan = (plan if isinstance(plan, Plan) else read_plan(Path(plan))).with_methods()
+    if data is not None:
+        plan, default = plan_on(plan, data, labels)
+        output = default if output is None else output
+    elif labels is not None:
+        raise ValueError("labels are for a file: name it with data")
+    else:
+        plan = plan if isinstance(plan, Plan) else read_plan(Path(plan or "quick"))
+    plan = plan.with_methods()
     if jobs < 1:
         raise ValueError(f"jobs must be at least 1, not {jobs}")
     folder = Path(output) if output is not None else default_output(plan)
     # A file that cannot be read ends the run before anything is written.
-    data = describe_user_data(plan)
+    found = describe_user_data(plan)
     connected = nullcontext() if dask is None else _connected(dask)
     with connected as client, Journal(folder, fresh=fresh) as journal:
         sources = {name: find_source(name, data_home, plan.data) for name in plan.datasets}
-        header = {"plan": asdict(plan), "environment": environment(), "data": data}
+        header = {"plan": asdict(plan), "environment": environment(), "data": found}
         journal.write(header)
         for name in (name for name, source in sources.items() if source is None):
             journal.write(skip_row(name))
