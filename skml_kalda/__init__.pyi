@@ -8,6 +8,7 @@ from skml_kalda.classifiers._predictions import top_labels as top_labels
 from skml_kalda.classifiers.kalda import KaLDAClassifier as KaLDAClassifier
 from skml_kalda.classifiers.neighbors import BinaryRelevanceKNN as BinaryRelevanceKNN
 from skml_kalda.classifiers.neighbors import MLkNN as MLkNN
+from skml_kalda.persistence import trusted_types as trusted_types
 from skml_kalda.reducers.cca import CCA as CCA
 from skml_kalda.reducers.checks import check_reducer as check_reducer
 from skml_kalda.reducers.kalda.kernel import KernelKaLDA as KernelKaLDA

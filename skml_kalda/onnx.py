@@ -21,9 +21,9 @@ from skml_kalda._core.arrays import Array
 from skml_kalda._core.kernels import LandmarkKernel
 from skml_kalda._core.messages import required
 from skml_kalda.classifiers._choice import LinearMap
-from skml_kalda.classifiers._predictions import LabelPredictor
 from skml_kalda.classifiers.kalda import KaLDAClassifier
 from skml_kalda.classifiers.neighbors import MLkNN, NeighborClassifier
+from skml_kalda.model_selection import TunedThresholdsCV
 from skml_kalda.reducers.base import BaseReducer
 from skml_kalda.reducers.kalda.kernel import KernelKaLDA, KernelTransformer
 from skml_kalda.reducers.kalda.scaler import AlignmentScaler
@@ -31,6 +31,7 @@ from skml_kalda.reducers.kalda.scaler import AlignmentScaler
 __all__ = ["register"]
 
 _KERNELS = ("rbf", "linear", "cosine")
+_TUNED = "SkmlKaldaTunedThresholdsCV"
 _METRICS = ("euclidean", "manhattan", "cosine")
 
 Node: TypeAlias = Any
@@ -42,8 +43,9 @@ def register() -> None:
 
     What can be converted: all linear reducers and `AlignmentScaler`; `KernelKaLDA` and
     `LandmarkFeatures` with the kernels "rbf", "linear" and "cosine"; `KaLDAClassifier`; `MLkNN` and
-    `BinaryRelevanceKNN` with the Euclidean, the Manhattan and the cosine distance. They may be
-    steps of a pipeline of scikit-learn. Converted classifiers return the labels and the
+    `BinaryRelevanceKNN` with the Euclidean, the Manhattan and the cosine distance;
+    `TunedThresholdsCV` around any classifier that skl2onnx converts. They may be steps of a
+    pipeline of scikit-learn. Converted classifiers return the labels and the
     probabilities. Calling this function again does no harm.
 
     Raises
@@ -84,6 +86,36 @@ def register() -> None:
                 skl2onnx.update_registered_converter(
                     estimator, f"SkmlKalda{name}", _declare_outputs, partial(_convert, build)
                 )
+    skl2onnx.update_registered_converter(
+        TunedThresholdsCV,
+        _TUNED,
+        _declare_outputs,
+        partial(_convert, _tuned),
+        parser=_parse_tuned,
+    )
+
+
+def _parse_tuned(scope: Any, model: Any, inputs: Any, custom_parsers: Any = None) -> Any:
+    """Let probabilities of the classifier enter the thresholds: what skl2onnx calls a parser."""
+    from skl2onnx._parse import parse_sklearn
+    from skl2onnx.common.data_types import FloatTensorType, Int64TensorType
+
+    check_is_fitted(model, "estimator_")
+    inner = model.estimator_
+    if model.response_method == "decision_function" or not hasattr(inner, "predict_proba"):
+        raise ValueError(
+            "TunedThresholdsCV on decision_function cannot be converted to ONNX: use a classifier "
+            'with predict_proba, and response_method="predict_proba".'
+        )
+    scope.add_options(id(inner), {"zipmap": False})
+    outputs = parse_sklearn(scope, inner, inputs, custom_parsers)
+    for variable in outputs:
+        variable.init_status(is_leaf=False)
+    operator = scope.declare_local_operator(_TUNED, model)
+    operator.inputs = outputs[1:]
+    for name, kind in (("label", Int64TensorType), ("probabilities", FloatTensorType)):
+        operator.outputs.append(scope.declare_local_variable(name, kind()))
+    return operator.outputs
 
 
 def _declare_outputs(operator: Any) -> None:
@@ -92,13 +124,14 @@ def _declare_outputs(operator: Any) -> None:
 
     fitted, variable = operator.raw_operator, operator.inputs[0]
     check_is_fitted(fitted)
-    n, floating = variable.get_first_dimension(), type(guess_tensor_type(variable.type))
-    if not isinstance(fitted, LabelPredictor):
+    kind = getattr(variable.type, "element_type", variable.type)
+    n, floating = kind.shape[0] if kind.shape else None, type(guess_tensor_type(kind))
+    if not hasattr(fitted, "label_names_"):
         operator.outputs[0].type = floating([n, len(fitted.get_feature_names_out())])
         return
     label, probability = operator.outputs
-    K = len(fitted.classes_)
-    if fitted._is_indicator:
+    K = len(fitted.label_names_)
+    if getattr(fitted, "_is_indicator", True):
         label.type = Int64TensorType([n, K])
     else:
         is_text = fitted.classes_.dtype.kind in "OU"
@@ -111,7 +144,7 @@ def _convert(build: Build, scope: Any, operator: Any, container: Any) -> None:
     from skl2onnx.common.data_types import guess_numpy_type
 
     variable = operator.inputs[0]
-    dtype = guess_numpy_type(variable.type)
+    dtype = guess_numpy_type(getattr(variable.type, "element_type", variable.type))
     is_floating = dtype in (np.float32, np.float64)
     op = Operators(container.target_opset, dtype if is_floating else np.float32)
     X = variable if is_floating else op.cast(variable, np.float32)
@@ -226,6 +259,22 @@ def _log_odds(classifier: Any, X: Node, op: Operators) -> list[Node]:
     probabilities = op64("Sigmoid", log_odds)
     labels = op64("GreaterOrEqual", probabilities, classifier.thresholds_)
     return [op.cast(labels, np.int64), op.cast(probabilities, op.dtype)]
+
+
+def _tuned(classifier: Any, probabilities: Node, op: Operators) -> list[Node]:
+    """Apply thresholds to probabilities of labels, or of both classes of each label."""
+    classes: Any = getattr(classifier.estimator_, "classes_", None)
+    if not hasattr(probabilities.type, "element_type"):
+        if isinstance(classes, list):  # an array of shape (K, n, 2)
+            each = op("Gather", probabilities, np.array(1), axis=2)
+            probabilities = op("Transpose", each, perm=[1, 0])
+    else:
+        each = op("ConcatFromSequence", probabilities, axis=1)
+        last = op("Gather", each, np.cumsum(list(map(len, classes))) - 1, axis=1)
+        # The last class is 0 where no sample has the label.
+        probabilities = op("Mul", last, np.array([known[-1] for known in classes], float))
+    labels = op("GreaterOrEqual", probabilities, classifier.thresholds_)
+    return [op.cast(labels, np.int64), probabilities]
 
 
 def _neighbors(classifier: Any, X: Node, op: Operators) -> list[Node]:

@@ -12,9 +12,15 @@ import pytest
 from numpy.testing import assert_array_equal
 from scipy import sparse
 from skl2onnx import to_onnx
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.multioutput import MultiOutputClassifier
+from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsTransformer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
 
 import skml_kalda
 import skml_kalda.onnx
@@ -28,6 +34,7 @@ from skml_kalda import (
     MLkNN,
     MultiLabelKaLDA,
 )
+from skml_kalda.model_selection import TunedThresholdsCV
 from skml_kalda.reducers.base import BaseReducer
 from tests.conftest import made
 
@@ -99,7 +106,10 @@ class Case(NamedTuple):
     rows: Any
 
     def expected(self, method):
-        return getattr(self.estimator, method)(self.rows.astype(np.float64))
+        found = getattr(self.estimator, method)(self.rows.astype(np.float64))
+        if isinstance(found, list):  # all samples have the class 0 alone where there is one class
+            return np.column_stack([p[:, 1] if p.shape[1] == 2 else 1 - p[:, 0] for p in found])
+        return found
 
 
 def case(estimator, X, y, dtype=np.float32):
@@ -136,7 +146,20 @@ def cases():
         "pipeline, classifier": case(
             make_pipeline(StandardScaler(), KernelKaLDA(), MLkNN(k=5)), X, Y
         ),
-    }
+        **{f"tuned {name}, classifier": case(TunedThresholdsCV(each, cv=2, per_label=True), X, Y)
+           for name, each in (
+               ("pipeline", make_pipeline(StandardScaler(), MultiLabelKaLDA(), MLkNN(k=5))),
+               ("one for each label", OneVsRestClassifier(LogisticRegression())),
+               ("list of probabilities", MultiOutputClassifier(LogisticRegression())),
+               ("trees", RandomForestClassifier(5, random_state=0)),
+           )},
+        "tuned with an empty label, classifier": case(
+            TunedThresholdsCV(MultiOutputClassifier(GaussianNB()), cv=2), X, Y * [1, 1, 0, 1]
+        ),
+        "tuned last, classifier": case(
+            make_pipeline(StandardScaler(), TunedThresholdsCV(KaLDAClassifier("rbf"), cv=2)), X, Y
+        ),
+    }  # fmt: skip
 
 
 CASES = cases()
@@ -185,6 +208,7 @@ def test_labels_and_probabilities_agree(name, outputs):
         (MLkNN(algorithm=KNeighborsTransformer()), r"algorithm=KNei.* of MLkNN.*use one of auto"),
         (BinaryRelevanceKNN(weights="distance"), "weights='distance' of Bin.*use one of uniform"),
         (MLkNN(k=3, metric="chebyshev"), "metric='chebyshev' of MLkNN.*use one of euclidean, man"),
+        (TunedThresholdsCV(OneVsRestClassifier(LinearSVC())), "decision_function cannot be conver"),
     ],
 )
 def test_what_has_no_converter_is_named(estimator, message):

@@ -12,6 +12,8 @@ from packaging.version import Version
 import skml_kalda
 
 ROOT = Path(__file__).parents[1]
+# Extras of developers, and of competitors in one plan.
+NOT_FOR_USERS = {"all", "docs", "lint", "mutation", "rivals", "test"}
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 
 
@@ -27,7 +29,7 @@ def test_all_is_every_extra_for_users():
     extras = PROJECT["optional-dependencies"]
     (everything,) = extras["all"]
     named = re.fullmatch(r"skml-kalda\[(.+)\]", everything)[1].split(",")
-    assert set(named) == set(extras) - {"all", "docs", "lint", "mutation", "test"}
+    assert set(named) == set(extras) - NOT_FOR_USERS
 
 
 def test_classifiers_are_the_versions_of_the_workflow():
@@ -41,7 +43,7 @@ def test_classifiers_are_the_versions_of_the_workflow():
 
 def test_the_floor_is_the_oldest_version_of_every_dependency():
     extras = PROJECT["optional-dependencies"]
-    for_users = (extras[name] for name in set(extras) - {"all", "docs", "lint", "mutation", "test"})
+    for_users = (extras[name] for name in set(extras) - NOT_FOR_USERS)
     declared = {*PROJECT["dependencies"], *chain(*for_users)}
     oldest = dict(re.fullmatch(r"([\w-]+)(?:\[.*\])?>=(.+)", each).groups()
                   for each in declared if not each.startswith("skml-kalda"))  # fmt: skip

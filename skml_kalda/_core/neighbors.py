@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.spatial import cKDTree
+from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator, clone
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
@@ -28,6 +29,8 @@ _EUCLIDEAN = ("minkowski", "euclidean", "l2")
 _SAMPLES_PER_ORTHANT = 64
 # Samples in a leaf of the tree: in five to ten dimensions a tenth faster than SciPy's 10.
 _LEAF = 32
+# To start threads, of BLAS or of scikit-learn, takes longer than to measure so few samples.
+_FEW_SAMPLES = 4
 # Numbers in a block of differences between samples and their neighbours; fits into the cache.
 _CACHED = 2**17
 # Neighbours nearer than this share of the kth distance have equal votes, so that rounding errors,
@@ -121,11 +124,24 @@ class ExactSearch(NearestNeighbors):
         if sparse.issparse(X) and _one_of(self.metric, _EUCLIDEAN):
             self._shift = full_column_shift(X)
         super().fit(self._shifted(X))
+        self._build_tree()
+        return self
+
+    def _build_tree(self) -> None:
         n, p = self._fit_X.shape
         is_dense = not sparse.issparse(self._fit_X)
         is_low = is_dense and _one_of(self.metric, _EUCLIDEAN) and n >> p >= _SAMPLES_PER_ORTHANT
         self._kd_tree = cKDTree(self._fit_X, leafsize=_LEAF) if is_low else None
-        return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out the tree: skops cannot save it, and to build it again costs little."""
+        return super().__getstate__() | {"_kd_tree": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Build the tree again."""
+        super().__setstate__(state)
+        if hasattr(self, "_fit_X"):
+            self._build_tree()
 
     def kneighbors(
         self, X: Any, n_neighbors: int | None = None, return_distance: bool = True
@@ -180,9 +196,16 @@ class ExactSearch(NearestNeighbors):
         return nearest
 
     def _search(self, X: Any, width: int) -> Neighbors:
+        few = X.shape[0] <= _FEW_SAMPLES
+        if few and self._is_rounded(X):
+            metric = "cosine" if self.metric == "cosine" else "euclidean"
+            distances = np.nan_to_num(cdist(X, self._fit_X, metric), nan=1.0)  # of zero samples
+            nearest = np.argpartition(distances, width - 1, axis=1)[:, :width]
+            found = Neighbors(np.take_along_axis(distances, nearest, axis=1), nearest)
+            return found.in_order()
         if self._kd_tree is None or sparse.issparse(X):
             return Neighbors(*super().kneighbors(X, width))
-        threads = _openmp_effective_n_threads(self.n_jobs)
+        threads = 1 if few else _openmp_effective_n_threads(self.n_jobs)
         return Neighbors(*self._kd_tree.query(X, np.arange(1, width + 1), workers=threads))
 
     def _is_rounded(self, X: Any) -> bool:

@@ -66,7 +66,9 @@ def test_ties_of_integers_are_exact_in_single_precision_and_far_from_the_origin(
 @pytest.mark.parametrize("p", [2, 40])
 def test_copies_of_a_row_are_found_in_their_order_whatever_is_searched_with_it(p, metric):
     train, rows = copies(p, np.random.default_rng(0))
-    search = ExactSearch(7, metric=metric).fit(train)
+    train[::2] *= -1
+    train[3] = 0  # its cosine distance is one, as scikit-learn's
+    search = ExactSearch(3 * len(train) // 4, metric=metric).fit(train)
     together = search.kneighbors(rows)
     one_by_one = [search.kneighbors(row[np.newaxis]) for row in rows]
     assert_array_equal(together[0], np.concatenate([distances for distances, _ in one_by_one]))
