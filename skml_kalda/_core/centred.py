@@ -49,8 +49,8 @@ class CentredSamples(LinearOperator):
         self.weight = weight
         self._root = np.sqrt(weight)[:, None]
         self._offset = weighted_mean(self.X, weight) if offset is None else offset
+        # m, the weighted mean of X.
         self.mean = self._offset + shift
-        """m, the weighted mean of X."""
         super().__init__(np.float64, X.shape)
 
     def _matmat(self, V: Array) -> Array:

@@ -236,8 +236,8 @@ class KeptBlocks:
     local = None
 
     def __init__(self, blocks: Sequence[Any]) -> None:
+        # Delayed and persisted.
         self._blocks = blocks
-        """Delayed and persisted."""
 
     def keep(
         self, function: Callable[..., Any], *shared: Any, each: Sequence[Any] | None = None
@@ -300,8 +300,8 @@ class SamplesOnWorkers(NamedTuple):
     """Validated sparse X, each block a CSR on some worker."""
 
     blocks: KeptBlocks
+    # Number of samples of each block.
     lengths: tuple[int, ...]
-    """Number of samples of each block."""
     shape: tuple[int, int]
     nnz: int
     dtype: np.dtype[Any]

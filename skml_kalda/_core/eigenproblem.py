@@ -32,10 +32,10 @@ RANK_RTOL = 1e-12
 class Eigenpairs(NamedTuple):
     """The eigenpairs with positive eigenvalues."""
 
+    # λ, descending.
     values: Array
-    """λ, descending."""
+    # G with GᵀBG = I and GᵀAG = diag(λ), shape (p, rank).
     vectors: Array
-    """G with GᵀBG = I and GᵀAG = diag(λ), shape (p, rank)."""
 
     def leading(self, k: int) -> Eigenpairs:
         """Return the first k pairs."""

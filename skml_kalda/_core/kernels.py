@@ -251,10 +251,10 @@ _DIRECTIONS = 64
 class Landmarks(NamedTuple):
     """The landmarks of some samples."""
 
+    # Array or CSR of shape (m, p).
     points: Any
-    """Array or CSR of shape (m, p)."""
+    # Indices of the landmarks among the samples; None if they are centres of samples.
     indices: NDArray[np.intp] | None
-    """Indices of the landmarks among the samples; None if they are centres of samples."""
 
 
 def choose_landmarks(
@@ -349,8 +349,8 @@ class KernelFeatures:
     kernel: LandmarkKernel
     landmarks: Landmarks
     gamma: float | None
+    # W, shape (m, r).
     whitening: Array
-    """W, shape (m, r)."""
 
     @classmethod
     def of(

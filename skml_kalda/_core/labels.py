@@ -14,8 +14,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from skml_kalda._core.arrays import check_array_like, missing_values
 from skml_kalda._core.messages import format_names
 
+# What counts once: every label of a sample, or every sample.
 Weights: TypeAlias = Literal["labels", "rows"]
-"""What counts once: every label of a sample, or every sample."""
 
 _BINARIZE = (
     "Turn lists of label names into an indicator matrix with "
@@ -28,17 +28,17 @@ _ADVICE = f"Pass one class label per sample as a 1-D y. {_BINARIZE}"
 class Indicator(NamedTuple):
     """A {0, 1} label matrix and the name of each of its columns."""
 
+    # Y, of shape (n, K), float64, without stored zeros; zero where a label is unknown.
     matrix: sparse.csr_array
-    """Y, of shape (n, K), float64, without stored zeros; zero where a label is unknown."""
 
+    # The K class labels, the columns of a data frame, or the numbers of the columns.
     classes: NDArray[Any]
-    """The K class labels, the columns of a data frame, or the numbers of the columns."""
 
+    # Whether y was an indicator matrix, and so has a fixed number of columns.
     is_matrix: bool
-    """Whether y was an indicator matrix, and so has a fixed number of columns."""
 
+    # One for every (sample, label) pair that is unknown, shape (n, K); None if there is none.
     unknown: sparse.csr_array | None = None
-    """One for every (sample, label) pair that is unknown, shape (n, K); None if there is none."""
 
     @property
     def columns(self) -> int | None:
@@ -73,19 +73,19 @@ class Indicator(NamedTuple):
 class Weighted(NamedTuple):
     """Label vectors and sample weights for the scatter statistic."""
 
+    # b_i, shape (n, K).
     labels: sparse.csr_array
-    """b_i, shape (n, K)."""
 
+    # w_i, shape (n,).
     weight: NDArray[Any]
-    """w_i, shape (n,)."""
 
 
 class LabelledSamples(NamedTuple):
     """Validated samples."""
 
     X: Any
+    # Their labels, an `Indicator`; None if there are none.
     Y: Any
-    """Their labels, an `Indicator`; None if there are none."""
     weight: NDArray[Any]
 
 

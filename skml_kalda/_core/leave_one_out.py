@@ -38,18 +38,18 @@ _LARGEST_SLOPE = 1e3
 class RidgePath:
     """Ridge regressions of the labels on the features; the mean is not shrunk."""
 
+    # Σ w_i.
     weight: float
-    """Σ w_i."""
+    # m, shape (p,).
     mean: Array
-    """m, shape (p,)."""
+    # ȳ, shape (K,).
     label_mean: Array
-    """ȳ, shape (K,)."""
+    # Λ > 0, shape (r,).
     values: Array
-    """Λ > 0, shape (r,)."""
+    # U, shape (p, r).
     basis: Array
-    """U, shape (p, r)."""
+    # UᵀC, shape (r, K).
     loadings: Array
-    """UᵀC, shape (r, K)."""
 
     @classmethod
     def of(cls, scatter: PrimalScatter) -> RidgePath:
@@ -99,14 +99,14 @@ class LeaveOneOut:
     """Scores of samples by the fit to all other samples."""
 
     path: RidgePath
+    # Coordinates z_i of the samples, shape (n, r).
     Z: Array
-    """Coordinates z_i of the samples, shape (n, r)."""
+    # Their labels, shape (n, K).
     Y: Array
-    """Their labels, shape (n, K)."""
+    # Their weights, shape (n,).
     weight: Array
-    """Their weights, shape (n,)."""
+    # Zero where a label is unknown, else one.
     known: Array | float
-    """Zero where a label is unknown, else one."""
 
     def scores(self, ridge: float) -> Array:
         """Return the scores of a fit with the same λ, shape (n, K)."""
@@ -196,8 +196,8 @@ class _Logistic(NamedTuple):
 
     x: Array
     y: Array
+    # Log-odds if slope and shift are zero.
     offset: Array
-    """Log-odds if slope and shift are zero."""
     weight: Array
 
     def grouped(self) -> _Logistic:

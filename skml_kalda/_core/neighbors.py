@@ -43,11 +43,11 @@ _FARTHEST = 1 - 1e-12
 class Neighbors(NamedTuple):
     """The k nearest training samples of each of m samples, nearest first."""
 
+    # Their distances, shape (m, k).
     distances: NDArray[np.floating[Any]]
-    """Their distances, shape (m, k)."""
 
+    # Their numbers, shape (m, k).
     indices: NDArray[np.intp]
-    """Their numbers, shape (m, k)."""
 
     def at(self, samples: Any) -> Neighbors:
         """Return the neighbours of some of the samples."""

@@ -55,17 +55,17 @@ _PROBES, _STEPS, _SKETCH = 32, 60, 64
 class System(NamedTuple):
     """The matrix A + γI, for symmetric A without negative eigenvalues."""
 
+    # V -> A V, in double precision.
     product: Product
-    """V -> A V, in double precision."""
+    # γ ≥ 0.
     ridge: float
-    """γ ≥ 0."""
+    # V -> A V / scale, in single precision; None if only double precision will do.
     single: Product | None = None
-    """V -> A V / scale, in single precision; None if only double precision will do."""
     scale: float = 1.0
+    # Diagonal preconditioner, shape (m, 1).
     inverse: Array | None = None
-    """Diagonal preconditioner, shape (m, 1)."""
+    # The rows of vectors that inner products are taken over; the others are carried along.
     measured: slice = slice(None)
-    """The rows of vectors that inner products are taken over; the others are carried along."""
 
     def double_product(self, V: Array) -> Array:
         """Return (A + γI) V."""
@@ -306,12 +306,12 @@ class LabelCross(LinearOperator):
 class OperatorScatter(Scatter):
     """The scatter of sparse data with many samples and many features, as products with S_t."""
 
+    # `Block`s of samples.
     blocks: Blocks
-    """`Block`s of samples."""
+    # The mean of the shifted samples, shape (p,).
     offset: Array
-    """The mean of the shifted samples, shape (p,)."""
+    # Number of samples in each block.
     lengths: tuple[int, ...]
-    """Number of samples in each block."""
 
     spectrum: ClassVar[None] = None
 

@@ -24,18 +24,18 @@ _FLOOR = 0.02
 class FeatureMoments:
     """Moments of every feature with the labels; ``a + b`` are those of the samples of both."""
 
+    # Σ w_i.
     weight: float
-    """Σ w_i."""
+    # m = Σ w_i x_i / Σ w_i, shape (p,).
     mean: Array
-    """m = Σ w_i x_i / Σ w_i, shape (p,)."""
+    # Σ w_i (x_i − m)², shape (p,).
     squares: Array
-    """Σ w_i (x_i − m)², shape (p,)."""
+    # n_k = Σ w_i y_ik, shape (K,).
     label_weight: Array
-    """n_k = Σ w_i y_ik, shape (K,)."""
+    # Σ w_i y_ik², shape (K,).
     label_squares: Array
-    """Σ w_i y_ik², shape (K,)."""
+    # Σ w_i (x_i − m) y_iᵀ, shape (p, K).
     cross: Array
-    """Σ w_i (x_i − m) y_iᵀ, shape (p, K)."""
 
     @classmethod
     def of(cls, X: Any, Y: Any, weight: Array) -> FeatureMoments:

@@ -33,12 +33,7 @@ from skml_kalda._core.arrays import (
     weighted_mean,
 )
 from skml_kalda._core.centred import CentredSamples
-from skml_kalda._core.eigenproblem import (
-    RANK_RTOL,
-    Eigenpairs,
-    positive,
-    positive_eigenpairs,
-)
+from skml_kalda._core.eigenproblem import RANK_RTOL, Eigenpairs, positive, positive_eigenpairs
 
 Form: TypeAlias = Literal["primal", "dual", "operator"]
 
@@ -131,42 +126,42 @@ class Spectrum(NamedTuple):
     """S_t on its range: S_t = U diag(values) Uᵀ, values descending and positive."""
 
     values: Array
+    # U, of shape (p, r): an array, or an operator where U would be as large as dense X.
     basis: Any
-    """U, of shape (p, r): an array, or an operator where U would be as large as dense X."""
 
 
 class Density(NamedTuple):
     """Points that represent the eigenvalues of S_t: all of them, or an estimate."""
 
     values: Array
+    # Number of eigenvalues that each point represents.
     counts: Array
-    """Number of eigenvalues that each point represents."""
+    # Σ ‖Fᵀu‖² over their eigenvectors u, where S_b = F Fᵀ.
     energy: Array
-    """Σ ‖Fᵀu‖² over their eigenvectors u, where S_b = F Fᵀ."""
 
 
 @dataclass(frozen=True)
 class Scatter(metaclass=ABCMeta):
     """The moments of samples and labels; each form holds S_t in its own way."""
 
+    # Number of samples of positive weight w_i.
     n_samples: int
-    """Number of samples of positive weight w_i."""
+    # Σ w_i.
     weight: float
-    """Σ w_i."""
+    # m = Σ w_i x_i / Σ w_i, shape (p,).
     mean: Array
-    """m = Σ w_i x_i / Σ w_i, shape (p,)."""
+    # n_k = Σ w_i b_ik, shape (K,).
     label_weight: Array
-    """n_k = Σ w_i b_ik, shape (K,)."""
+    # C = Σ w_i (x_i − m) b_iᵀ, shape (p, K).
     cross: Any
-    """C = Σ w_i (x_i − m) b_iᵀ, shape (p, K)."""
+    # Σ w_i b_i b_iᵀ, shape (K, K).
     gram: Any
-    """Σ w_i b_i b_iᵀ, shape (K, K)."""
 
+    # Whether S_b is that of regression: labels centred, and all on the same scale.
     sample_weighted: bool = field(default=False, kw_only=True)
-    """Whether S_b is that of regression: labels centred, and all on the same scale."""
 
+    # Approximate largest angle between an iterative solution and the exact one.
     tol: float = field(default=TOL, kw_only=True)
-    """Approximate largest angle between an iterative solution and the exact one."""
 
     @cached_property
     @abstractmethod
@@ -371,8 +366,8 @@ class ArrayScatter(Scatter):
 class PrimalScatter(ArrayScatter):
     """S_t as a p × p array; ``a + b`` is the scatter of the samples of both."""
 
+    # S_t = Σ w_i (x_i − m)(x_i − m)ᵀ, shape (p, p).
     total: Array
-    """S_t = Σ w_i (x_i − m)(x_i − m)ᵀ, shape (p, p)."""
 
     @classmethod
     def of(cls, X: Any, labels: Any, weight: Array) -> PrimalScatter:
@@ -532,12 +527,12 @@ class PrimalScatter(ArrayScatter):
 class DualScatter(ArrayScatter):
     """S_t through the n × n array of inner products, for fewer samples than features."""
 
+    # T = Ω^½ X̃, shape (n, p): an array, or an operator over sparse X.
     samples: Any
-    """T = Ω^½ X̃, shape (n, p): an array, or an operator over sparse X."""
+    # T Tᵀ, shape (n, n).
     kernel: Array
-    """T Tᵀ, shape (n, n)."""
+    # Ω^½ (b − b̄), shape (n, K): C is Tᵀ of it.
     targets: Array
-    """Ω^½ (b − b̄), shape (n, K): C is Tᵀ of it."""
 
     @classmethod
     def of(cls, X: Any, labels: Any, weight: Array) -> DualScatter:
@@ -675,11 +670,11 @@ def widened(sums: Array, n_classes: int, positions: NDArray[Any]) -> Array:
 class Merged(NamedTuple):
     """The first moments of the samples of two statistics (Chan, Golub & LeVeque 1983)."""
 
+    # The fields `weight`, `mean`, `label_weight` and `cross` of the sum.
     moments: dict[str, Any]
-    """The fields `weight`, `mean`, `label_weight` and `cross` of the sum."""
     factor: float
+    # Second moments about the mean grow by `factor` times `apart` `apart`ᵀ.
     apart: Array
-    """Second moments about the mean grow by `factor` times `apart` `apart`ᵀ."""
 
 
 def merged(a: Any, b: Any) -> Merged:

@@ -21,15 +21,15 @@ from skml_kalda._core.scatter import PrimalScatter
 class Batch:
     """The statistic of some samples; ``a + b`` is the statistic of the samples of both."""
 
+    # A dataclass of sums with ``+`` and `widen`, such as `PrimalScatter`. If labels are unknown and
+    # every sample counts once, it has the columns of `Indicator.with_unknown`.
     scatter: Any
-    """A dataclass of sums with ``+`` and `widen`, such as `PrimalScatter`. If labels are unknown
-    and every sample counts once, it has the columns of `Indicator.with_unknown`."""
+    # The classes or names of the label columns, including those without samples.
     classes: NDArray[Any]
-    """The classes or names of the label columns, including those without samples."""
+    # Number of columns of the indicator matrix; None if y was one-dimensional.
     columns: int | None
-    """Number of columns of the indicator matrix; None if y was one-dimensional."""
+    # Type of the data, and so of the results.
     dtype: np.dtype[Any]
-    """Type of the data, and so of the results."""
 
     def __add__(self, other: Batch) -> Batch:
         check_same_columns(self.columns, other.columns)
@@ -107,12 +107,12 @@ class RandomSample:
     order. So the sample does not depend on how its parts are combined.
     """
 
+    # Number of samples at most.
     size: int
-    """Number of samples at most."""
+    # The random numbers.
     keys: Array
-    """The random numbers."""
+    # The data of the samples, such as X and y: arrays or CSR with one sample for each key.
     columns: tuple[Any, ...]
-    """The data of the samples, such as X and y: arrays or CSR with one sample for each key."""
 
     @classmethod
     def of(

@@ -87,14 +87,14 @@ def _of_array(response: Any, n_labels: int) -> Any:
 class Counted(NamedTuple):
     """A measure of predictions that their counts are enough for, higher where they are better."""
 
+    # Of the numbers of hits, of predicted, of positive and of all samples.
     value: Callable[[Any, Any, Any, Any], Any]
-    """Of the numbers of hits, of predicted, of positive and of all samples."""
 
+    # Of an F-beta.
     beta: float | None = None
-    """Of an F-beta."""
 
+    # Whether it adds up over samples and labels, so that all averages are the same.
     is_sum: bool = False
-    """Whether it adds up over samples and labels, so that all averages are the same."""
 
 
 Measure: TypeAlias = Counted | Callable[[Any, Any], Any]
@@ -306,14 +306,14 @@ def _tried(measure: Callable[[Any, Any], Any], scores: Array, positive: Positive
 class _Curve(NamedTuple):
     """What every threshold on one label predicts, from nothing down to all samples."""
 
+    # Infinity, then the distinct scores in descending order: predict from here upwards.
     scores: Array
-    """Infinity, then the distinct scores in descending order: predict from here upwards."""
 
+    # How many samples with the label are predicted.
     hits: NDArray[np.intp]
-    """How many samples with the label are predicted."""
 
+    # How many samples are predicted.
     predicted: NDArray[np.intp]
-    """How many samples are predicted."""
 
     def values(self, measure: Counted) -> NDArray[np.float64]:
         """Measure of the label at each threshold; the last one predicts every sample."""

@@ -45,14 +45,14 @@ _RANKED_FEATURES = 2000
 class Samples(NamedTuple):
     """Labelled samples, with one label column for each class."""
 
+    # Array or CSR of shape (n, p).
     X: Any
-    """Array or CSR of shape (n, p)."""
+    # Labels 0 and 1, shape (n, K).
     Y: sparse.csr_array
-    """Labels 0 and 1, shape (n, K)."""
+    # One where a label is unknown, shape (n, K).
     unknown: sparse.csr_array
-    """One where a label is unknown, shape (n, K)."""
+    # Shape (n,), positive.
     weight: Array
-    """Shape (n,), positive."""
 
     @property
     def labels(self) -> sparse.csr_array:
@@ -76,12 +76,12 @@ class Samples(NamedTuple):
 class Space(NamedTuple):
     """A kernel, and how much each feature counts in it."""
 
+    # "rbf", "angular", which is rbf of samples of unit length, or "linear".
     kernel: str
-    """ "rbf", "angular", which is rbf of samples of unit length, or "linear"."""
+    # Features are multiplied by these powers of their relevance; the kernel is the mean.
     relevance: tuple[float, ...]
-    """Features are multiplied by these powers of their relevance; the kernel is the mean."""
+    # "standard" divides features by their standard deviations, "ranks" replaces them.
     scale: str | None
-    """ "standard" divides features by their standard deviations, "ranks" replaces them."""
 
     def factors(self, moments: FeatureMoments) -> list[Array]:
         """Return the factors of the features, one array for each kernel of the mean."""
@@ -231,8 +231,8 @@ def ranks_differ(X: Any) -> bool:
 class Scaled(NamedTuple):
     """Samples in the scale of a space."""
 
+    # With ranks in place of X, if these are not None.
     samples: Samples
-    """With ranks in place of X, if these are not None."""
     ranks: QuantileTransformer | None = None
 
     @classmethod
@@ -248,14 +248,14 @@ class Scaled(NamedTuple):
 class KernelFactory(NamedTuple):
     """Makes the feature maps of spaces; all share landmarks, drawn at random."""
 
+    # Number of landmarks; all samples if there are not more of them.
     n_landmarks: int
-    """Number of landmarks; all samples if there are not more of them."""
+    # The linear kernel of no more features than this needs no landmarks.
     max_features: int
-    """The linear kernel of no more features than this needs no landmarks."""
+    # Values of gamma in units of one over the median squared distance, for a mean of kernels.
     widths: Sequence[float]
-    """Values of gamma in units of one over the median squared distance, for a mean of kernels."""
+    # Draws landmarks, and samples for the median and the quantiles.
     seed: int
-    """Draws landmarks, and samples for the median and the quantiles."""
 
     def feature_map(
         self, space: Space, scaled: Scaled, moments: FeatureMoments | None = None
@@ -297,8 +297,8 @@ class Scored(NamedTuple):
 
     space: Space
     shrinkage: float
+    # Leave-one-out squared error, as a share of the variance of the labels.
     error: float
-    """Leave-one-out squared error, as a share of the variance of the labels."""
 
 
 def choose_space(

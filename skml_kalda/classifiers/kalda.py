@@ -538,26 +538,26 @@ class RidgeFit(NamedTuple):
 
     space: Space
     feature_map: FeatureMap
+    # Weights of the features, shape (m, K).
     weights: Array
-    """Weights of the features, shape (m, K)."""
+    # Shape (K,).
     offset: Array
-    """Shape (K,)."""
+    # Scores of `samples`.
     scores: Array
-    """Scores of `samples`."""
     samples: Samples
     shrinkage: float
+    # Squared error of the scores, as a share of the variance of the labels.
     error: float
-    """Squared error of the scores, as a share of the variance of the labels."""
 
 
 @dataclass(frozen=True)
 class FeatureSums:
     """What is kept of all samples; ``a + b`` is what is kept of the samples of both."""
 
+    # The scatter of their features.
     scatter: PrimalScatter
-    """The scatter of their features."""
+    # Some of them, with features in place of X.
     sample: RandomSample
-    """Some of them, with features in place of X."""
 
     @classmethod
     def of(
@@ -603,10 +603,10 @@ class LogOdds(NamedTuple):
     """Log-odds of labels, or of classes up to a constant."""
 
     feature_map: FeatureMap
+    # Coefficients of `feature_map.values`, shape (m, K).
     coefficients: Array
-    """Coefficients of `feature_map.values`, shape (m, K)."""
+    # Shape (K,).
     intercept: Array
-    """Shape (K,)."""
 
     def __call__(self, X: Any) -> Array:
         """Return the log-odds of samples."""

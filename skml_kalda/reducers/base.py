@@ -58,8 +58,8 @@ from skml_kalda._core.messages import check_units, warn_on_units
 from skml_kalda._core.scatter import TOL, PrimalScatter, Scatter, adds_up, scatter_of
 from skml_kalda._core.shrinkage import relative_ridge
 
+# Fitted attributes by name.
 Results: TypeAlias = Mapping[str, Any]
-"""Fitted attributes by name."""
 
 PENALTY: list[Any] = [Interval(Real, 0, None, closed="left")]
 RIDGE: list[Any] = [*PENALTY, StrOptions({"auto"})]
@@ -109,10 +109,10 @@ def documented(cls: T) -> T:
 class Directions(NamedTuple):
     """What a method computes from a scatter."""
 
+    # Shape (p, k).
     G: Array
-    """Shape (p, k)."""
+    # Fitted attributes of the method, by name.
     attributes: dict[str, Any]
-    """Fitted attributes of the method, by name."""
 
 
 def lazy_on_dask(cls: type[Any]) -> type[Any]:
@@ -421,8 +421,8 @@ class BaseReducer(SupervisedTransformer):
     mean_: Array
     eigenvalues_: Array
     n_components: int | None
+    # Accuracy of what is solved for by iteration.
     tol: float = TOL
-    """Accuracy of what is solved for by iteration."""
     _reads_blocks = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_components": [Interval(Integral, 1, None, closed="left"), None],

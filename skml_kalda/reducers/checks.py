@@ -174,11 +174,8 @@ class _Checks:
             rows = np.repeat(np.arange(60), weight)
             repeated = self.take(rows)
             expected = self.fit(repeated, self.y[rows]).transform(repeated)
-            found = _dense(
-                self.fit(self.take(), self.y, sample_weight=weight.astype(float)).transform(
-                    self.take()
-                )
-            )
+            fitted = self.fit(self.take(), self.y, sample_weight=weight.astype(float))
+            found = _dense(fitted.transform(self.take()))
             _same(found[rows], expected, "a weight of two for a repeated sample")
 
     def partial_fit(self) -> None:

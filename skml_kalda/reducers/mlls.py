@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from skml_kalda._core.eigenproblem import (
-    RANK_RTOL,
-    orthonormal,
-    positive_eigenpairs,
-)
+from skml_kalda._core.eigenproblem import RANK_RTOL, orthonormal, positive_eigenpairs
 from skml_kalda._core.scatter import TOL, Scatter
 from skml_kalda.reducers.base import (
     PENALTY,

@@ -257,9 +257,9 @@ class MLSI(BaseReducer):
 class _Moments(NamedTuple):
     """Second moments in the eigenbasis of XᵀX."""
 
+    # Eigenvalues of XᵀX, shape (r,).
     data: Array
-    """Eigenvalues of XᵀX, shape (r,)."""
+    # XᵀY, shape (r, K).
     cross: Array
-    """XᵀY, shape (r, K)."""
+    # YᵀY, shape (K, K).
     labels: Array
-    """YᵀY, shape (K, K)."""

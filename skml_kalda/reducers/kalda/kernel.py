@@ -17,13 +17,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 
-from skml_kalda._core.arrays import (
-    Array,
-    check_labels,
-    is_dask,
-    stacked,
-    sum_duplicates,
-)
+from skml_kalda._core.arrays import Array, check_labels, is_dask, stacked, sum_duplicates
 from skml_kalda._core.eigenproblem import signs
 from skml_kalda._core.kernels import (
     ROWS_PER_LANDMARK,
@@ -336,8 +330,8 @@ class KernelBatch(NamedTuple):
     """The samples so far, once their landmarks are chosen."""
 
     features: KernelFeatures
+    # With the scatter of the kernel values.
     batch: Batch
-    """With the scatter of the kernel values."""
 
 
 @documented

@@ -236,14 +236,14 @@ _DEFAULT = Stop()
 class Solution:
     """Where a maximiser stopped, and why."""
 
+    # G, shape (r, k), orthonormal.
     point: Array
-    """G, shape (r, k), orthonormal."""
+    # J(G).
     value: float
-    """J(G)."""
+    # J at the start and after every iteration.
     history: Array
-    """J at the start and after every iteration."""
+    # `gradient`: as flat as requested; `rounding`: as flat as floats allow; `max_iter`.
     reason: Reason
-    """`gradient`: as flat as requested; `rounding`: as flat as floats allow; `max_iter`."""
 
     @property
     def n_iter(self) -> int:
@@ -432,8 +432,8 @@ class NewtonSystem:
         # Tangent: W has no part along these.
         self._normal = self._stored(orthonormal(self._scale * point.G))
         gradient = self._stored(self._scale * (point.gradient @ self._rotation.T))
+        # The right-hand side, shape (r, k).
         self.gradient = tangent(self._normal, gradient)
-        """The right-hand side, shape (r, k)."""
 
     def _stored(self, A: Array) -> Array:
         return A.astype(self._dtype, copy=False)

@@ -39,14 +39,14 @@ if TYPE_CHECKING:
 class Maximum(NamedTuple):
     """The maximum of J over orthonormal G, and how it was found."""
 
+    # Shape (p, k), with GᵀS_tG diagonal.
     G: Array
-    """Shape (p, k), with GᵀS_tG diagonal."""
+    # Diagonal of GᵀS_tG, descending, shape (k,).
     variances: Array
-    """Diagonal of GᵀS_tG, descending, shape (k,)."""
+    # FᵀG, shape (K, k), where S_b = F Fᵀ.
     factor: Array
-    """FᵀG, shape (K, k), where S_b = F Fᵀ."""
+    # Generalised eigenvalues of (S_b, S), descending.
     eigenvalues: Array
-    """Generalised eigenvalues of (S_b, S), descending."""
     solution: Solution
 
 
