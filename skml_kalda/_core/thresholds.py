@@ -15,6 +15,7 @@ from skml_kalda._core.arrays import Array
 
 Average: TypeAlias = Literal["macro", "micro", "samples"]
 Positive: TypeAlias = NDArray[np.bool_]
+Response: TypeAlias = Literal["auto", "predict_proba", "decision_function"]
 RESPONSES = ("predict_proba", "decision_function")
 # How many thresholds are tried for a measure that is a callable.
 _TRIED = 100

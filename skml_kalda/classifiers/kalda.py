@@ -59,6 +59,7 @@ from skml_kalda.classifiers._choice import (
 )
 from skml_kalda.classifiers._predictions import LabelPredictor
 
+_Kernel = Literal["rbf", "angular", "linear"]
 KERNELS = ("rbf", "angular", "linear")
 # Several widths at once do better than the best one of them, and need no choice.
 WIDTHS = (0.125, 0.5, 2.0, 8.0)
@@ -210,7 +211,7 @@ class KaLDAClassifier(LabelPredictor, ClassifierMixin, BaseEstimator):
 
     def __init__(
         self,
-        kernel: str | Sequence[str] = "auto",
+        kernel: _Kernel | Literal["auto"] | Sequence[_Kernel] = "auto",
         *,
         gamma: float | Sequence[float] | Literal["auto"] = "auto",
         shrinkage: float | Literal["auto"] = "auto",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,7 +44,7 @@ def list_datasets() -> list[str]:
 def load_dataset(
     name: str,
     *,
-    split: str | None = None,
+    split: Literal["train", "test"] | None = None,
     data_home: str | PathLike[str] | None = None,
     download: bool = True,
     return_X_y: bool = False,

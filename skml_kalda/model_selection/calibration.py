@@ -10,7 +10,7 @@ from sklearn.base import _fit_context
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from skml_kalda._core.leave_one_out import label_sigmoids
-from skml_kalda._core.thresholds import RESPONSES
+from skml_kalda._core.thresholds import RESPONSES, Response
 from skml_kalda.classifiers._predictions import framed_like
 from skml_kalda.model_selection._held_out import HeldOutClassifier
 
@@ -82,7 +82,7 @@ class LabelCalibratedClassifier(HeldOutClassifier):
         estimator: Any,
         *,
         cv: Any = 5,
-        response_method: str = "auto",
+        response_method: Response = "auto",
         n_jobs: int | None = None,
     ) -> None:
         self.estimator = estimator

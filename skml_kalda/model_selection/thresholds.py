@@ -12,6 +12,7 @@ from sklearn.utils.validation import _estimator_has, check_is_fitted
 
 from skml_kalda._core.thresholds import (
     Average,
+    Response,
     attained,
     best_thresholds,
     check_average,
@@ -122,7 +123,7 @@ class TunedThresholdsCV(HeldOutClassifier):
         average: Average = "macro",
         per_label: bool = False,
         cv: Any = 5,
-        response_method: str = "auto",
+        response_method: Response = "auto",
         n_jobs: int | None = None,
         objective: Any = "f1",
     ) -> None:

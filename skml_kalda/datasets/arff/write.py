@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from itertools import chain
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
@@ -31,7 +31,7 @@ def save_arff(
     feature_names: Sequence[str] | None = None,
     target_names: Sequence[str] | None = None,
     relation: str | None = None,
-    dialect: str = "meka",
+    dialect: Literal["meka", "mulan"] = "meka",
     description: str = "",
 ) -> None:
     """Write an ARFF file, dense or sparse as the data are. `load_arff` returns the same arrays.
