@@ -17,15 +17,19 @@ from skml_kalda._core.labels import indicator
 from skml_kalda._core.messages import required
 from skml_kalda.inspection.tables import label_profile, loadings, names_of_labels, project
 
-# Values are printed in tables of at most this many columns; in wider ones they would be too small.
-_MAX_PRINTED_COLUMNS = 12
+# Values are printed if the cells have room for letters of this many points.
+_SMALLEST_FONT = 5.0
 # The colours of Okabe and Ito, which most colour-blind people can tell apart. Their black is
 # left out: it would vanish on a dark page.
 PALETTE = ("#e69f00", "#cc79a7", "#56b4e9", "#009e73", "#0072b2", "#d55e00", "#f0e442")
 OTHERS = "#9a9a9a"
 NO_LABEL = "#dedede"
-# Up to this many samples, pies have their full size in points squared; with more, smaller ones.
-_FULL_SIZE_SAMPLES, _LARGEST, _SMALLEST = 200, 62.0, 22.0
+# Areas of pies, in points squared: together they cover a part of the axes.
+_COVERED, _SMALLEST, _LARGEST = 0.17, 9.0, 62.0
+# With more samples than this, pies would be too small, and each sample is a point.
+_MOST_PIES = 1000
+# Axes less wide than this, in points, have their legend below.
+_NARROW = 280.0
 # Largest number of stacks in a histogram of pies.
 _STACKS = 40
 
@@ -44,7 +48,7 @@ class TableDisplay(ABC):
         ax: Any = None,
         max_rows: int = 25,
     ) -> Self:
-        """Draw the table, with the values printed in up to 12 columns.
+        """Draw the table, with the values printed where cells have room for them.
 
         The rows are sorted by the column of their largest absolute entry, and then by this
         entry. So the rows of a direction stand together, the positive ones on top.
@@ -52,7 +56,8 @@ class TableDisplay(ABC):
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
+            Where to draw; None makes a new figure that has room for all names. In given axes the
+            middle of a long name is left out.
         max_rows : int, default=25
             Number of rows to draw: those with the largest absolute entries.
 
@@ -62,31 +67,48 @@ class TableDisplay(ABC):
             The display, with the attributes `ax_`, `figure_`, `im_` and `text_`.
         """
         table = _foremost(self.table, max_rows)
-        n_rows, n_columns = table.shape
-        ax = ax or _new_axes(self, figsize=(3.5 + 0.55 * n_columns, 1.2 + 0.26 * n_rows))
+        names, values = list(map(str, table.index)), table.to_numpy()
+        n_rows, n_columns = values.shape
+        longest = max(map(len, names), default=0)
+        font = 9.0
+        if ax is None:
+            size = (1.8 + 0.085 * longest + 0.55 * n_columns, 1.3 + 0.26 * n_rows)
+            ax = _new_axes(self, figsize=size)
+        else:
+            width, height = _points(ax)
+            # Half of the width is for names; a character is about half as wide as it is high.
+            font = float(np.clip(0.8 * height / max(n_rows, 1), 4, font))
+            longest = min(longest, int(0.8 * width / font))
+            ax.tick_params(labelsize=font)
         self.ax_, self.figure_ = ax, ax.figure
-        values = table.to_numpy()
         limit = np.nanmax(np.abs(values), initial=0) or 1.0
         self.im_ = ax.imshow(values, cmap="PuOr", vmin=-limit, vmax=limit, aspect="auto")
-        ax.set_yticks(range(n_rows), table.index)
-        ax.set_xticks(
-            range(n_columns), table.columns, rotation=30, ha="right", rotation_mode="anchor"
-        )
+        ax.set_yticks(range(n_rows), [_shortened(name, longest) for name in names])
+        ax.set_xticks(range(n_columns), table.columns, rotation=90)
         ax.tick_params(length=0)
         ax.spines[:].set_visible(False)
-        self.text_ = self._print(values) if n_columns <= _MAX_PRINTED_COLUMNS else None
-        self.figure_.colorbar(self.im_, ax=ax, label=self._colorbar_label)
+        bar = self.figure_.colorbar(self.im_, ax=ax)
+        bar.set_label(self._colorbar_label, size=font)
+        bar.ax.tick_params(labelsize=font)
+        self.figure_.draw_without_rendering()
+        width, height = np.divide(_points(ax), (max(n_columns, 1), max(n_rows, 1)))
+        if width > 25:
+            # As wide as two lines are high: names that lean do not touch.
+            ax.tick_params(axis="x", labelrotation=30)
+            for text in ax.get_xticklabels():
+                text.set(ha="right", rotation_mode="anchor")
+        font = min(8.5, width / 3, 0.8 * height)
+        self.text_ = self._print(values, font) if font >= _SMALLEST_FONT else None
         return self
 
-    def _print(self, values: NDArray[Any]) -> NDArray[Any]:
+    def _print(self, values: NDArray[Any], size: float) -> NDArray[Any]:
         text = np.empty(values.shape, dtype=object)
         for (row, column), value in np.ndenumerate(values):
             # Black or white, whichever has more contrast.
             red_green_blue = np.power(self.im_.cmap(self.im_.norm(value))[:3], 2.2)
             color = "white" if red_green_blue @ [0.2126, 0.7152, 0.0722] < 0.179 else "black"
-            text[row, column] = self.ax_.text(
-                column, row, f"{value:.2f}", ha="center", va="center", color=color, size="small"
-            )
+            look = {"ha": "center", "va": "center", "color": color, "size": size}
+            text[row, column] = self.ax_.text(column, row, f"{value:.2f}", **look)
         return text
 
 
@@ -204,7 +226,7 @@ class LabelProfileDisplay(TableDisplay):
     >>> plt.close(display.figure_)
     """
 
-    _colorbar_label = "mean of the label's samples, in standard deviations"
+    _colorbar_label = "in standard deviations"
 
     @classmethod
     def from_estimator(
@@ -305,10 +327,13 @@ class ProjectionDisplay:
         shown: int | Sequence[str] = len(PALETTE),
         colors: Sequence[str] = PALETTE,
         size: float | None = None,
-        legend: bool = True,
+        legend: bool | str = True,
         **wedge_kwargs: Any,
     ) -> Self:
         """Draw the samples.
+
+        More than 1000 are drawn as points, each in the colour of the least frequent of its labels
+        that have one.
 
         Parameters
         ----------
@@ -323,8 +348,10 @@ class ProjectionDisplay:
             tell the seven of the default apart.
         size : float, default=None
             Area of a pie in points squared; None makes it smaller for more samples.
-        legend : bool, default=True
-            Whether to add a legend, to the right of the axes.
+        legend : bool or str, default=True
+            Where to put the legend: "right" of the axes, "below" them, or a location inside them
+            such as "upper left". True means right, or below axes less than 4 inches wide; False
+            means none.
         **wedge_kwargs : dict
             Passed to :class:`matplotlib.collections.PathCollection`.
 
@@ -334,16 +361,20 @@ class ProjectionDisplay:
             The display, with the attributes `ax_`, `figure_`, `wedges_` and `legend_`.
         """
         color_of = self._colors(shown, colors)
-        ax = ax or _new_axes(self)
+        if ax is None:
+            width, height = np.ptp(self.points, axis=0)[[0, -1]]
+            shape = height / width if width and len(self.axis_names) == 2 else 1
+            ax = _new_axes(self, figsize=(6.4, np.clip(0.8 + 4.2 * shape, 2.4, 6.4)))
         self.ax_, self.figure_ = ax, ax.figure
         wedge_kwargs = {"edgecolors": "white", **wedge_kwargs}
-        if size is None:
-            share = min(1.0, (_FULL_SIZE_SAMPLES / len(self.points)) ** 0.5)
-            size = max(_SMALLEST, _LARGEST * share)
         points, sets = self._samples(color_of)
+        if size is None:
+            size = np.clip(_COVERED * np.prod(_points(ax)) / len(points), _SMALLEST, _LARGEST)
+        if len(points) > _MOST_PIES:
+            wedge_kwargs = {"linewidths": 0, "rasterized": True, **wedge_kwargs}
         self.wedges_ = draw_wedges(ax, points, sets, size, **wedge_kwargs)
         self._name_axes(ax)
-        self.legend_ = self._add_legend(ax, color_of, sets) if legend else None
+        self.legend_ = self._add_legend(ax, color_of, sets, legend) if legend else None
         return self
 
     @classmethod
@@ -355,6 +386,7 @@ class ProjectionDisplay:
         *,
         components: Sequence[int] | None = None,
         label_names: Sequence[str] | None = None,
+        axis_names: Sequence[str] | None = None,
         **plot_kwargs: Any,
     ) -> Self:
         """Transform samples and draw them.
@@ -373,6 +405,8 @@ class ProjectionDisplay:
         label_names : sequence of str, default=None
             Names of the labels. None means the column names of a data frame, or the class
             labels, or the column numbers.
+        axis_names : sequence of str, default=None
+            Names of all directions. None means the names that the reducer gives them.
         **plot_kwargs : dict
             Passed to :meth:`plot`.
 
@@ -381,13 +415,13 @@ class ProjectionDisplay:
         display : ProjectionDisplay
             The display.
         """
-        projected, axis_names = project(reducer, X)
+        projected, names = project(reducer, X)
         return cls.from_transformed(
             projected,
             y,
             components=components,
             label_names=label_names,
-            axis_names=axis_names,
+            axis_names=names if axis_names is None else axis_names,
             **plot_kwargs,
         )
 
@@ -473,11 +507,13 @@ class ProjectionDisplay:
 
     def _samples(self, color_of: dict[int, str]) -> tuple[Array, list[list[str]]]:
         """Return the points and the colours of their wedges, in the order of drawing."""
-        sets = []
+        sets, counts = [], self.labels.sum(axis=0)
         for labels in np.split(self.labels.indices, self.labels.indptr[1:-1]):
-            found = [color_of[label] for label in labels if label in color_of]
-            others = [OTHERS] if len(found) < len(labels) else []
-            sets.append(found + others or [NO_LABEL])
+            shown = [label for label in labels if label in color_of]
+            others = [OTHERS] if len(shown) < len(labels) else []
+            if len(self.points) > _MOST_PIES and shown:
+                shown, others = [min(shown, key=counts.__getitem__)], []
+            sets.append([color_of[label] for label in shown] + others or [NO_LABEL])
         points = self.points
         if points.shape[1] == 1:
             layers = [*color_of.values(), OTHERS, NO_LABEL]
@@ -493,10 +529,13 @@ class ProjectionDisplay:
             ax.locator_params(axis="y", integer=True)
         else:
             ax.set(xlabel=self.axis_names[0], ylabel=self.axis_names[1])
-            ax.set_aspect("equal", adjustable="datalim")
+            ax.set_aspect("equal", adjustable="box")
 
-    def _add_legend(self, ax: Any, color_of: dict[int, str], sets: list[list[str]]) -> Any:
+    def _add_legend(
+        self, ax: Any, color_of: dict[int, str], sets: list[list[str]], place: bool | str
+    ) -> Any:
         from matplotlib.lines import Line2D
+        from matplotlib.transforms import ScaledTranslation
 
         counts = self.labels.sum(axis=0)
         entries = {f"{self.label_names[k]} ({counts[k]:.0f})": c for k, c in color_of.items()}
@@ -508,7 +547,34 @@ class ProjectionDisplay:
             Line2D([], [], marker="o", linestyle="", markersize=7, color=color, label=text)
             for text, color in entries.items()
         ]
-        return ax.legend(handles=handles, loc="upper left", bbox_to_anchor=(1, 1), frameon=False)
+        room = _points(ax)[0]
+        is_narrow = room < _NARROW
+        style: dict[str, Any] = {
+            "handles": handles,
+            "frameon": False,
+            "fontsize": "small" if is_narrow else "medium",
+            "handletextpad": 0.1,
+            "columnspacing": 0.8,
+        }
+        if place == "right" or (place is True and not is_narrow):
+            return ax.legend(loc="upper left", bbox_to_anchor=(1, 1), **style)
+        if place == "below" or place is True:
+            # Below the numbers and the name of the axis.
+            down = ScaledTranslation(0, -0.45, ax.figure.dpi_scale_trans)
+            style |= {"bbox_to_anchor": (0.5, 0), "bbox_transform": ax.transAxes + down}
+            width = (4.4 if is_narrow else 5.3) * max(map(len, entries), default=0) + 25
+            return ax.legend(loc="upper center", ncols=max(1, int(1.29 * room / width)), **style)
+        return ax.legend(loc=place, **style)
+
+
+def _points(ax: Any) -> Any:
+    """Return the width and the height of axes, in points."""
+    return ax.get_window_extent().size * 72 / ax.figure.dpi
+
+
+def _shortened(name: str, n: int) -> str:
+    """Return a name with its middle left out if it has more than n characters."""
+    return name if len(name) <= n else f"{name[: n // 2]}…{name[len(name) + 1 - n + n // 2 :]}"
 
 
 def _columns(table: Any, components: Sequence[int] | None) -> Any:
@@ -543,7 +609,7 @@ def _new_axes(display: Any, **options: Any) -> Any:
     """Return the axes of a new figure."""
     by = type(display).__name__
     plt = required("matplotlib.pyplot", by=by, extra="inspection", library="matplotlib")
-    return plt.subplots(layout="constrained", **options)[1]
+    return plt.subplots(layout="compressed", **options)[1]
 
 
 def draw_wedges(

@@ -139,7 +139,7 @@ def test_figures_show_what_the_results_hold(results):
     ranks = figure(results, "ranks").axes
     titles = [axis.get_title().split(", ")[0] for axis in ranks]
     assert titles == ["1-NN", "MLkNN"]
-    written = " ".join(text.get_text() for text in ranks[0].texts)
+    written = " ".join(text.get_text() for text in ranks[0].get_yticklabels())
     assert all(method in written for method in ("MDDM", "kaLDA", "MLDA"))
     with pytest.raises(ValueError, match="not a known figure of these results"):
         figure(results, "dimension")

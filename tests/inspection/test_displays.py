@@ -1,6 +1,6 @@
 """Pictures show every entry of a table, and every row where it is, with its labels."""
 
-from itertools import chain
+from itertools import chain, pairwise
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -133,6 +133,69 @@ def test_wrong_arguments_are_named(kwargs, message, frames):
     with pytest.raises(ValueError, match=message):
         ProjectionDisplay.from_estimator(MultiLabelKaLDA().fit(X, Y), X, Y, **kwargs)
     assert not plt.get_fignums()
+
+
+def test_limits_follow_the_data_and_distances_are_true():
+    points = np.random.default_rng(0).normal(size=(50, 2)) * [5, 1]
+    _, ax = plt.subplots(figsize=(4, 4))
+    ProjectionDisplay.from_transformed(points, [0, 1] * 25, ax=ax, axis_names=["a", "b"])
+    ax.figure.canvas.draw()
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("a", "b")
+    scales = []
+    for (low, high), values, pixels in zip(
+        (ax.get_xlim(), ax.get_ylim()), points.T, ax.get_window_extent().size, strict=True
+    ):
+        assert high - low == pytest.approx(1.12 * np.ptp(values))
+        scales.append(pixels / (high - low))
+    assert scales[0] == pytest.approx(scales[1])
+
+
+@pytest.mark.parametrize("width", [3.3, 7])
+@pytest.mark.parametrize("legend", [True, "right", "below"])
+def test_the_legend_has_its_place_and_is_not_cut(width, legend):
+    figure, ax = plt.subplots(figsize=(width, 3), layout="compressed")
+    points = np.random.default_rng(0).normal(size=(60, 2))
+    names = [f"a label {k}" for k in range(5)]
+    labels = np.arange(60) % 5
+    display = ProjectionDisplay.from_transformed(
+        points, labels, label_names=names, ax=ax, legend=legend
+    )
+    figure.canvas.draw()
+    (left, bottom), (right, top) = display.legend_.get_window_extent().get_points()
+    assert min(left, bottom) >= 0
+    assert right <= figure.bbox.width
+    below = legend == "below" or (legend is True and width < 4)
+    assert top <= ax.get_xaxis().get_tightbbox().y0 if below else left >= ax.bbox.x1
+
+
+def test_thousands_of_samples_are_points_in_the_colour_of_their_rarest_label():
+    Y = np.zeros((1200, 3), int)
+    Y[:, 0], Y[:100, 1], Y[:10, 2] = 1, 1, 1
+    points = np.random.default_rng(0).normal(size=Y.shape)
+    display = ProjectionDisplay.from_transformed(points, Y)
+    found = [color for (color,) in pies(display).values()]
+    assert [found.count(color) for color in PALETTE[:3]] == [1100, 90, 10]
+
+
+@pytest.mark.parametrize("size", [(3.3, 3), (3.3, 6), (12, 4), None])
+def test_nothing_in_a_table_overlaps(size):
+    table = random_table(rows=20, columns=8)
+    table.index = [f"a long name of the feature with number {k}" for k in range(20)]
+    ax = plt.subplots(figsize=size, layout="constrained")[1] if size else None
+    display = LoadingsDisplay(table).plot(ax=ax)
+    display.figure_.canvas.draw()
+    names = [text.get_text() for text in display.ax_.get_yticklabels()]
+    assert len(set(names)) == 20
+    rows = [text.get_window_extent() for text in display.ax_.get_yticklabels()]
+    columns = [text.get_window_extent() for text in display.ax_.get_xticklabels()]
+    assert min(box.x0 for box in rows) >= 0
+    assert all(a.y0 >= b.y1 - 1 for a, b in pairwise(rows))
+    if narrow := size in ((3.3, 3), (3.3, 6)):
+        assert all(a.x1 <= b.x0 + 1 for a, b in pairwise(columns))
+    cell = display.ax_.bbox.size / [8, 20]
+    assert (display.text_ is None) == narrow
+    for text in [] if display.text_ is None else display.text_.flat:
+        assert (text.get_window_extent().size <= cell).all()
 
 
 both = pytest.mark.parametrize("display", [LoadingsDisplay, LabelProfileDisplay])

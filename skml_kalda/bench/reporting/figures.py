@@ -56,6 +56,8 @@ _STYLE: Any = {
     "legend.frameon": False,
 }
 _POINT_AREA = 62.0
+# Of panels.
+_COLUMNS = 3
 
 
 def figure_names(results: Results) -> list[str]:
@@ -127,7 +129,7 @@ def svg(drawn: Figure, name: str) -> str:
 
 
 def _panels(
-    n: int, *, width: float = 3.1, height: float = 2.4, columns: int = 3
+    n: int, *, width: float = 3.1, height: float = 2.4, columns: int = _COLUMNS
 ) -> tuple[Figure, Iterator[Axes]]:
     """Make a figure of n panels, at most `columns` in a row."""
     from matplotlib.figure import Figure
@@ -166,45 +168,43 @@ def _scores(results: Results, score: Score) -> Figure:
     methods = list(results.plan.methods)[::-1]
     groups = list(found.groupby("dataset", sort=False))
     drawn, axes = _panels(len(groups), height=0.9 + 0.24 * len(methods))
-    for axis, (name, part) in zip(axes, groups, strict=True):
+    for place, (axis, (name, part)) in enumerate(zip(axes, groups, strict=True)):
         for number, (classifier, rows) in enumerate(part.groupby("classifier", sort=False)):
-            y = rows["method"].map(methods.index) + 0.16 * number
+            y = rows["method"].map(methods.index) + 0.16 * number * (classifier != ITSELF)
             look: dict[str, Any] = {"color": _color(number), "fmt": _marker(number), "ms": 4}
             name_of_series = "no other classifier" if classifier == ITSELF else str(classifier)
             axis.errorbar(rows["mean"], y, xerr=rows["sd"], lw=1, label=name_of_series, **look)
             if rows["paper"].notna().any():
                 axis.plot(rows["paper"], y, "D", mfc="none", mec=_color(4), label="paper")
         axis.set(title=name, yticks=range(len(methods)), yticklabels=map(label, methods))
+        axis.tick_params(labelleft=place % _COLUMNS == 0)
+        axis.locator_params(axis="x", nbins=4)
         axis.grid(axis="x")
     drawn.supxlabel(score.title, fontsize=9)
     return _with_legend(drawn)
 
 
 def _ranks(results: Results, score: Score) -> Figure:
-    """Draw a critical-difference diagram for each classifier."""
-    from scikit_posthocs import critical_difference_diagram
-
+    """Draw the mean rank of each method for each classifier, with half the critical difference."""
     classifiers = classifiers_in(results)
     drawn, axes = _panels(
-        len(classifiers), width=5.6, height=1.2 + 0.15 * len(results.plan.methods)
+        len(classifiers), width=4.6, height=1.2 + 0.2 * len(results.plan.methods), columns=2
     )
     for axis, classifier in zip(axes, classifiers, strict=True):
-        means = fold_means(results, score.name, classifier).rename(columns=label)
+        means = fold_means(results, score.name, classifier)
         ranking = rank_methods(means, ascending=score.lower_is_better)
         if ranking is None:
             continue
-        after = "" if classifier == ITSELF else f"{classifier}, "
-        axis.set_title(f"{after}critical difference {ranking.critical_difference:.2f}")
-        critical_difference_diagram(
-            ranking.mean_ranks,
-            ranking.nemenyi,
-            ax=axis,
-            label_fmt_left="{label} {rank:.2f} ",
-            label_fmt_right=" {rank:.2f} {label}",
-            marker_props={"color": INK, "s": 9},
-            elbow_props={"color": INK, "lw": 0.8},
-            crossbar_props={"color": _color(0), "linewidth": 3},
-        )
+        ranks, half = ranking.mean_ranks, ranking.critical_difference / 2
+        y = range(len(ranks))
+        axis.errorbar(ranks, y, xerr=half, fmt="o", ms=5, lw=1.5, color=_color(0))
+        # What the best one cannot be told from.
+        axis.axvspan(ranks.iloc[0] + half, ranks.iloc[0] - half, color=_color(0), alpha=0.12, lw=0)
+        names = [f"{label(str(name))}  {rank:.1f}" for name, rank in ranks.items()]
+        axis.set(yticks=y, yticklabels=names, xlim=(0, len(ranks) + 1))
+        axis.invert_yaxis()
+        axis.grid(axis="x")
+        axis.set_title("" if classifier == ITSELF else classifier)
     drawn.supxlabel(f"mean rank by {score.title}", fontsize=9)
     return drawn
 

@@ -41,8 +41,8 @@ from skml_kalda.datasets.manifest import read_manifest
 
 _CAPTIONS = {
     "scores": "{score} of each method: mean and standard deviation over the folds{paper}.",
-    "ranks": "{score}: mean rank across the datasets (1 is best). Nemenyi's test at 5 % finds no "
-    "difference between methods under one bar.",
+    "ranks": "{score}: mean rank across the datasets (1 is best). Methods whose bars do not "
+    "overlap differ by Nemenyi's test at 5 %; the band is that of the best.",
     "cost": "{score} against the time to train, as a ratio to the fastest: best is above and left.",
     "spread": "How the splits of the same samples differ: the mean over the folds of each split.",
     "dimension": "{score} by dimension of the subspace; the dotted line is K − 1.",
