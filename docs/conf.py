@@ -78,8 +78,10 @@ sphinx_gallery_conf = {
 html_theme = "pydata_sphinx_theme"
 html_title = f"skml_kalda {version}"
 html_logo = html_favicon = "_static/logo.svg"
-html_static_path = ["_static"]
+# Kept figures are in the pages; their files open large.
+html_static_path = ["_static", "../benchmarks/results/bench/figures"]
 html_css_files = ["site.css"]
+html_js_files = ["site.js"]
 html_copy_source = False
 html_show_sourcelink = False
 templates_path = ["_templates"]

@@ -36,9 +36,9 @@ figure, axes = plt.subplots(1, 3, figsize=(13, 4.4), layout="constrained")
 for axis, (title, reducer) in zip(axes, reducers.items(), strict=True):
     model = make_pipeline(StandardScaler(), reducer).fit(X_train, y_train)
     display = ProjectionDisplay.from_transformed(
-        model.transform(X_test), y_test, ax=axis, legend=axis is axes[-1]
+        model.transform(X_test), y_test, ax=axis, legend=axis is axes[-1] and "right"
     )
-    axis.set(title=title, xlabel="", ylabel="", xticks=[], yticks=[])
+    axis.set(title=title, xlabel="", ylabel="", xticks=[], yticks=[], adjustable="datalim")
 plt.show()
 
 # %%

@@ -39,11 +39,15 @@ for axis, reducer in zip(
     model = make_pipeline(reducer, MLkNN(10)).fit(X[train], y[train])
     score = f1_score(y[test], model.predict(X[test]), average="macro")
     ProjectionDisplay.from_transformed(
-        model[:-1].transform(X[test]), y[test], ax=axis, label_names=names, legend=axis is axes[-1]
+        model[:-1].transform(X[test]),
+        y[test],
+        ax=axis,
+        label_names=names,
+        legend=axis is axes[-1] and "right",
     )
     axis.set_title(f"{type(reducer).__name__}: macro F1 {score:.2f}")
 for axis in axes:
-    axis.set(xlabel="", ylabel="", xticks=[], yticks=[])
+    axis.set(xlabel="", ylabel="", xticks=[], yticks=[], adjustable="datalim")
 plt.show()
 
 # %%

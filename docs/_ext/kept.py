@@ -6,8 +6,7 @@ figure of the kept report.
 """
 
 import json
-import os
-from pathlib import Path
+from html import escape
 from typing import ClassVar
 
 import kept_tables
@@ -64,15 +63,19 @@ class KeptFigure(SphinxDirective):
     option_spec: ClassVar = {"alt": directives.unchanged_required}
 
     def run(self) -> list[Node]:
-        """Return the figure; Sphinx copies its file."""
+        """Put the figure into the page, whose colours it takes; a link opens it by itself."""
         path = FIGURES / self.arguments[0]
         if not path.is_file():
             raise self.error(f"there is no figure {path.relative_to(ROOT)}")
-        source = self.env.doc2path(self.env.docname, base=True)
-        uri = Path(os.path.relpath(path, source.parent)).as_posix()
-        image = nodes.image("", uri=uri, alt=self.options["alt"], classes=["kept"])
+        self.env.note_dependency(str(path))
+        # The file has colours of its own, for use outside of a page.
+        alone = 'style="background: white; color: black"'
+        shown = f'role="img" aria-label="{escape(self.options["alt"])}"'
+        drawn = path.read_text("utf-8").replace(alone, shown, 1)
+        root = "../" * self.env.docname.count("/")
+        link = f'<a class="kept" href="{root}_static/{path.name}">{drawn}</a>'
         caption = nodes.caption("", "", *self.parse_inline(" ".join(self.content))[0])
-        return [nodes.figure("", image, caption)]
+        return [nodes.figure("", nodes.raw("", link, format="html"), caption)]
 
 
 def setup(app: Sphinx) -> dict[str, object]:

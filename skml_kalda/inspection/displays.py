@@ -69,16 +69,17 @@ class TableDisplay(ABC):
         table = _foremost(self.table, max_rows)
         names, values = list(map(str, table.index)), table.to_numpy()
         n_rows, n_columns = values.shape
-        longest = max(map(len, names), default=0)
+        longest = max(map(len, names), default=1)
         font = 9.0
         if ax is None:
             size = (1.8 + 0.085 * longest + 0.55 * n_columns, 1.3 + 0.26 * n_rows)
             ax = _new_axes(self, figsize=size)
         else:
             width, height = _points(ax)
-            # Half of the width is for names; a character is about half as wide as it is high.
-            font = float(np.clip(0.8 * height / max(n_rows, 1), 4, font))
-            longest = min(longest, int(0.8 * width / font))
+            # Names may take this share of the width; a letter is about half as wide as it is high.
+            letters = 0.6 * width / 0.55
+            font = float(np.clip(min(0.8 * height / n_rows, letters / longest), 5, font))
+            longest = min(longest, int(letters / font))
             ax.tick_params(labelsize=font)
         self.ax_, self.figure_ = ax, ax.figure
         limit = np.nanmax(np.abs(values), initial=0) or 1.0
