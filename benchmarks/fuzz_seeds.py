@@ -1,4 +1,4 @@
-"""Sound files of every ARFF dialect and of label XML, from which fuzz_arff.py starts."""
+"""Sound text files of every format, from which fuzz_files.py starts, and what it puts into them."""
 
 MULAN = "Mulan"
 
@@ -67,6 +67,37 @@ XML = [
     DECLARATION.format("us-ascii").encode() + NESTED.replace("\n", "\r\n").encode(),
 ]
 
+CSV = [
+    "x,w,l,m\n1.5,a,0,1\n2,b,1,0\n,a,1,1\n3e2,?,0,0\n",
+    'x;w;l;m\n1,5;\'a\';0;1\n2.000,5;"b;c";1;0\n3;"d\ne";1;1\n',
+    "\ufeffx\ty\tl\tm\r\n1\t2\tTrue\tno\r\n3\t4\tFalse\tyes\r\n",
+    "größe|wann|l|m\n1|2024-12-31|0|1\n2|2025-01-31 10:20|1|0\n",
+    "x,name,n,l,m\n" + "".join(f"{i / 7},id{i},{i},{i % 2},{i % 3 % 2}\n" for i in range(12)),
+    "x,y,l,m\n1,2,cat,1\n3,4,dog,0\n\n5,6,cat,1\n",
+]
+CSV = [
+    text.encode(codec)
+    for text in CSV
+    for codec in ("utf-8", "utf-16", "cp1252")
+    if codec != "cp1252" or "\ufeff" not in text
+]
+SVMLIGHT = [
+    b"0,2 1:0.5 3:2 # a comment\n 2:1e-3\n1 1:-4 4:7\n",
+    b"3 6 4\n0,3 0:1.5 5:2\n 1:0.25\n2 4:1e-3\n",
+    b"cat 1:1\n".replace(b"cat", b"1000000") + b"-1 qid:3 2:1\n1.50 3:.5\n",
+    b"# comment\n1 1:1 2:2\n\n2 1:1\r\n1 3:nan\n",
+]
+PLANS = [
+    b'title = "Tiny"\nabout = "a"\ndatasets = ["emotions", "flags"]\nmethods = ["MLDA", "none"]\n'
+    b'classifiers = ["3-NN", "MLkNN"]\nfolds = 2\ndimensions = [1, 2]\nstandardize = false\n'
+    b"[parameters.MLDA]\nridge = 0.5\n[max_rows]\nemotions = 90\n[train_rows]\nflags = 100\n",
+    b'kind = "gallery"\nmethods = ["fuzz_evil:A", \'OPLS{"ridge": 1}\']\ndimensions = [2]\n'
+    b'seed = 3\n[data.mine]\nfile = "mine.csv"\nlabels = "label_*"\nignore = ["a"]\n',
+    b'datasets = ["yeast"]\nmethods = ["kaLDA", "ExtraTrees"]\nclassifiers = ["k-NN"]\n'
+    b'thresholds = 2\n[tune]\nfolds = 2\nscore = "macro_f1_tuned"\nneighbors = [1, 5]\n'
+    b"[tune.grid.kaLDA]\nshrinkage = [0.1, 0.5]\n",
+]
+
 WORDS = (
     ", { } ' \" % ? @ \\ | 0 1 - . + e E 1e 1e999 nan inf -inf 0x1 1_0 {} {0 {0} ?, ,, '' \"\" \\q"
 )
@@ -77,6 +108,10 @@ WORDS += (
     " 28 99999999999 -C <labels> </labels> <label/> & &a; &#0; &#xD800; <!DOCTYPE <![CDATA[ ]]> -->"
 )
 WORDS += " utf-8 utf-16 utf8 utf-7 ucs-4 latin-1 cp037 idna punycode undefined zlib big5 rot13"
+WORDS += (
+    ' [] [ ] "" [[ "x" null true false NaN Infinity = : ; # [x] [[x]] x= 2024-01-01 1.5 0:1 5:'
+    " 2147483647 2147483648 999999999 9223372036854775807 -9223372036854775808 1e308 l m x y"
+)
 FRAGMENTS = [word.encode() for word in WORDS.split()]
 FRAGMENTS += [
     b"\n",
@@ -90,6 +125,17 @@ FRAGMENTS += [
     b"\xff\xfe",
     b"-C ",
     b"% ",
+    b"[" * 2000,
+    b"\x80\x04",
+    b"\x93NUMPY",
+    b"PK\x03\x04",
+    b"PAR1",
+    b"descr",
+    b"|O",
+    b"<f8",
+    b"<U9",
+    b"(4, 3)",
+    b"2000000000",
 ]
 FRAGMENTS += [b"\xef\xbb\xbf", b"\xc2\x85", b"\xc2\xa0", b"\xed\xa0\x80", b"9" * 40, b"v" * 70]
 FRAGMENTS += [b'<!DOCTYPE x [<!ENTITY a "ha"><!ENTITY b "&a;&a;">]>', b"<?xml version='1.0'?>"]

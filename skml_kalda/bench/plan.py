@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
@@ -45,6 +46,7 @@ SINGLE = ("folds", "repeats", "seed", "standardize", "stratified", "thresholds")
 HELD_OUT = ("scores", "gallery")
 # Scores at the best threshold, and the average of their F1: a tuning may maximise them.
 TUNED = {"macro_f1_tuned": "macro", "micro_f1_tuned": "micro"}
+MOST_CELLS = 200_000
 _BUNDLED = ("emotions", "yeast", "scene")
 _KINDS = ("scores", "convergence", "projection", "gallery")
 
@@ -215,6 +217,9 @@ class Plan:
         validate_parameter_constraints(_CONSTRAINTS, vars(self), "Plan")
         if not self.datasets:
             object.__setattr__(self, "datasets", tuple(self.data) or _BUNDLED)
+        lists = (*LISTS[:3], "classify")
+        parts = {f"{key}[{i}]": v for key in lists for i, v in enumerate(getattr(self, key))}
+        validate_parameter_constraints({key: [str] for key in parts}, parts, "Plan")
         new = (name for name in self.methods if name not in self.parameters)
         read = {name: found for name in new if (found := parameters_in(name))}
         object.__setattr__(self, "parameters", {**self.parameters, **read})
@@ -229,7 +234,11 @@ class Plan:
             raise ValueError(f"{TUNED_CLASSIFIER} needs a plan that says how to tune")
 
     def _check_parts(self) -> None:
-        """Raise a ValueError for a wrong element of a list or table."""
+        """Raise a ValueError for a wrong element of a list or table, or too many cells."""
+        lists = [getattr(self, name) for name in LISTS]
+        n_cells = math.prod([self.folds, self.repeats, *(max(len(each), 1) for each in lists)])
+        if n_cells > MOST_CELLS:
+            raise ValueError(f"{n_cells} cells, more than {MOST_CELLS}: lower repeats or folds")
         for name, given in self.data.items():
             if name in manifest_names():
                 raise ValueError(
@@ -373,7 +382,7 @@ def read_plan(name: str | Path) -> Plan:
         path = PLANS / f"{check_name('plan', str(name), plan_names())}.toml"
     try:
         values = tomllib.loads(path.read_text("utf-8"))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"{path} is not a TOML file: {error}") from error
     try:
         for setting in values:

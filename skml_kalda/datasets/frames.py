@@ -51,7 +51,9 @@ class Frame:
     def _parquet(self, pd: Any) -> Any:
         try:
             return pd.read_parquet(self.path)
-        except (ValueError, OSError) as error:
+        except ImportError:
+            raise
+        except Exception as error:  # whatever pandas and pyarrow raise
             reason = f"this is not a Parquet file ({error})"
             raise TableError(reason, path=self.path) from error
 
@@ -181,6 +183,8 @@ class Frame:
                 raise self._error(f"column {name!r}: {values[row]} is not finite", row)
             counts = len(values) >= FEWEST_SAMPLES and (np.diff(values) == 1).all()
             return "it numbers the samples" if counts else ""
+        if _holds_lists(column):
+            return "it holds lists"
         if column.dtype.kind in "mM" or known.str.fullmatch(_DATE).all():
             return "it holds dates or times"
         self._check_words(name, column)
@@ -212,10 +216,13 @@ class Frame:
         return indicator, [self.names[i] for i in columns]
 
     def _classes(self, i: int) -> tuple[NDArray[Any], list[str]]:
-        values = self.frame.iloc[:, i].to_numpy()
-        if np.issubdtype(values.dtype, np.floating) and (values == np.round(values)).all():
-            values = values.astype(np.int64)
-        words = values.astype(str).astype(object)
+        column = self.frame.iloc[:, i]
+        if _holds_lists(column):
+            reason = f"column {self.names[i]!r} holds lists: make each label a column of 0 and 1"
+            raise TableError(reason, path=self.path)
+        words = column.astype(str).to_numpy(object)
+        if column.dtype.kind == "f":
+            words = np.array([word.removesuffix(".0") for word in words], object)
         if len(set(words)) == 1:
             reason = f"column {self.names[i]!r} has one class only: {words[0]}"
             raise TableError(reason, path=self.path)
@@ -233,6 +240,12 @@ class Frame:
 
 def _is_numeric(column: pd.Series[Any]) -> bool:
     return column.dtype.kind in "biuf"
+
+
+def _holds_lists(column: pd.Series[Any]) -> bool:
+    from pandas.api.types import is_list_like
+
+    return column.dtype.kind == "O" and bool(column.map(is_list_like).any())
 
 
 def encoding_note(name: str, n_columns: int) -> str:

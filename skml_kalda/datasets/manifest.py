@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from decimal import Decimal
 from os import PathLike
 from pathlib import Path
@@ -15,6 +15,7 @@ from skml_kalda._core.messages import did_you_mean
 from skml_kalda.datasets.files import OPENERS
 
 BUNDLED = Path(__file__).parent / "data"
+_TYPES: dict[str, Any] = {"str": str, "int": int, "Decimal | str": (Decimal, str)}
 
 
 @dataclass(frozen=True)
@@ -94,12 +95,25 @@ def read_manifest(name: str) -> Manifest:
     if name not in known:
         hint = did_you_mean(name, known)
         raise ValueError(f"name {name!r} is not a dataset{hint} (list_datasets() names them)")
-    text = (_folder() / f"{name}.toml").read_text("utf-8")
-    # Decimals keep the digits that were published: the cardinality is checked to just these.
-    fields: dict[str, Any] = tomllib.loads(text, parse_float=Decimal)
-    sources = tuple(Remote(**source) for source in fields.pop("sources", []))
-    splits = tuple(fields.pop("splits", []))
-    return Manifest(name=name, **{"file": name, **fields}, splits=splits, sources=sources)
+    path = _folder() / f"{name}.toml"
+    try:
+        # Decimals keep the digits that were published: the cardinality is checked to just these.
+        values = {"file": name, **tomllib.loads(path.read_text("utf-8"), parse_float=Decimal)}
+        sources = tuple(_made(Remote, source) for source in values.pop("sources", []))
+        splits = tuple(map(str, values.pop("splits", [])))
+        return _made(Manifest, {**values, "name": name, "splits": splits, "sources": sources})
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ValueError(f"{path} is not a manifest: {error}") from error
+
+
+def _made(kind: type[Any], values: dict[str, Any]) -> Any:
+    """Return an object with these fields; TypeError if one of them is of the wrong type."""
+    made = kind(**values)
+    for each in fields(kind):
+        value, expected = getattr(made, each.name), _TYPES.get(str(each.type), tuple)
+        if not isinstance(value, expected):
+            raise TypeError(f"{each.name} must be of the type {each.type}, not {value!r}")
+    return made
 
 
 def manifest_names() -> list[str]:
@@ -154,4 +168,4 @@ def find_file(manifest: Manifest, home: Path) -> Path | None:
     names = [f"{manifest.file_name}{suffix}" for suffix in ("", *OPENERS)]
     folders = [home, home / manifest.task, BUNDLED]
     candidates = (folder / name for folder in folders for name in names)
-    return next((path for path in candidates if path.is_file()), None)
+    return next((path for path in candidates if os.path.isfile(path)), None)

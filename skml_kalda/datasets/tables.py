@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import warnings
-import zipfile
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from io import BytesIO
@@ -28,8 +27,11 @@ _FRAMES = (".csv", ".tsv", ".parquet", ".pq")
 _SUFFIXES = (".arff", *_FRAMES, ".npz", ".svm", ".svmlight", ".libsvm", ".txt")
 _FEATURE_ARRAYS = ("X", "x", "data", "features")
 _LABEL_ARRAYS = ("Y", "y", "target", "labels")
+MOST_UNNAMED = 2**22
+"""As many features or labels a file may have of which it gives only the number."""
 _XC_HEADER = re.compile(rb"\s*(\d+)\s+(\d+)\s+(\d+)\s*")
-_NUMBER = rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
+# Each digit can be matched in one way only, or a wrong row would take exponential time.
+_NUMBER = rb"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
 _SVMLIGHT_ROW = re.compile(
     rb"\s*(?:%(n)s(?:,%(n)s)*)?(?:\s+qid:\d+)?(?:\s+\d+:%(n)s)*\s*(?:#.*)?" % {b"n": _NUMBER}
 )
@@ -162,7 +164,15 @@ def _numbers(path: Path, data: Any, target: Any, target_names: list[str]) -> Bun
         first = np.flatnonzero(np.isinf(cells.data))[0]
         reason = f"feature {cells.col[first]} of row {cells.row[first]} is {cells.data[first]}"
         raise TableError(f"{reason}, not finite (both count from 0)", path=path)
-    return _bunch(data, target, list(map(str, range(data.shape[1]))), target_names, [])
+    return _bunch(data, target, _numbered(data.shape[1], "features", path), target_names, [])
+
+
+def _numbered(count: int, what: str, path: Path) -> list[str]:
+    """Return the names of columns that have only numbers, so that a short file can ask for many."""
+    if count > max(MOST_UNNAMED, size := path.stat().st_size):
+        reason = f"{count} {what} in a file of {size} bytes: is one of its numbers wrong?"
+        raise TableError(reason, path=path)
+    return list(map(str, range(count)))
 
 
 def _bunch(data: Any, target: Any, names: list[str], classes: list[str], notes: list[str]) -> Bunch:
@@ -228,11 +238,15 @@ def _named_columns(
 
 def _read_npz(path: Path, labels: Labels) -> tuple[Any, Any, list[str]]:
     """Return the features, the labels or the classes, and their names."""
-    try:
-        with np.load(path, allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
-    except (ValueError, TypeError, KeyError, EOFError, MemoryError, zipfile.BadZipFile) as error:
-        raise TableError(f"this is not an archive of plain arrays ({error})", path=path) from error
+    with path.open("rb") as stream:
+        try:
+            archive = np.load(stream, allow_pickle=False)
+            arrays = {name: np.asarray(archive[name]) for name in archive.files}
+            for name in (name for name in arrays if arrays[name].dtype.kind in "SU"):
+                arrays[name] = arrays[name].astype(str).astype(object)
+        except Exception as error:  # whatever zipfile, zlib, tokenize and NumPy raise
+            reason = f"this is not an archive of plain arrays ({error})"
+            raise TableError(reason, path=path) from error
     _warn_if_used(path, "labels have their own array", labels)
     X = _one_of(arrays, _FEATURE_ARRAYS, "features", path)
     Y = _one_of(arrays, _LABEL_ARRAYS, "labels", path)
@@ -259,7 +273,7 @@ def _target(Y: Any, path: Path) -> tuple[Any, list[str]]:
     for row, column in np.argwhere(~np.isin(Y, (0, 1)))[:1]:
         reason = f"label {column} of row {row} is {Y[row, column]!s}, neither 0 nor 1"
         raise TableError(reason, path=path)
-    return Y.astype(np.int64), list(map(str, range(Y.shape[1])))
+    return Y.astype(np.int64), _numbered(Y.shape[1], "labels", path)
 
 
 def _classes(Y: Any) -> tuple[Any, list[str]]:
@@ -313,7 +327,10 @@ def _svmlight_target(path: Path, rows: list[bytes], n_labels: int | None) -> tup
     found = set().union(*label_sets)
     if not found:
         raise TableError("no row has a label", path=path)
-    names = sorted(found, key=_by_value) if n_labels is None else list(map(str, range(n_labels)))
+    if n_labels is None:
+        names = sorted(found, key=_by_value)
+    else:
+        names = _numbered(n_labels, "labels", path)
     for strange in sorted(found.difference(names)):
         reason = f"label {strange} is not one of the {n_labels} that the first line says"
         raise TableError(reason, path=path)

@@ -49,6 +49,8 @@ RUBBISH = [
     b'{"status": "odd", "dataset": "emotions"}',
     b'{"plan": 3, "environment": {}}',
     b'{"plan": {"name": "tiny"}}',
+    b'{"plan": {"name": "tiny"}, "environment": {}, "status": "ok"}',
+    b'{"plan": {"name": "tiny"}, "environment": {}, "data": {"mine": 3}}',
 ]
 
 

@@ -13,6 +13,7 @@ from skml_kalda.datasets import (
     FetchError,
     get_data_home,
     load_dataset,
+    manifest,
     save_arff,
 )
 from skml_kalda.datasets.manifest import read_manifest
@@ -73,6 +74,18 @@ def test_frames_carry_names():
     assert list(bunch.target.columns) == bunch.target_names
     assert list(bunch.frame.columns) == bunch.feature_names + bunch.target_names
     assert_array_equal(bunch.data.to_numpy(), load_dataset("emotions").data)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [("[[", "[" * 5000), ("n = 593", "n = '593'"), ("n = 593", "m = 593"), ("size =", "bytes =")],
+)
+def test_a_wrong_manifest_is_one_error_that_names_it(change, tmp_path, monkeypatch):
+    text = (manifest._folder() / "emotions.toml").read_text("utf-8")
+    (tmp_path / "mine.toml").write_text(text.replace(*change))
+    monkeypatch.setattr(manifest, "_folder", lambda: tmp_path)
+    with pytest.raises(ValueError, match=r"mine\.toml is not a manifest: "):
+        read_manifest("mine")
 
 
 def _save(name, folder, n=None, p=None, k=None, shift=0):

@@ -3,6 +3,7 @@
 import bz2
 import gzip
 import lzma
+import zipfile
 from contextlib import nullcontext
 
 import numpy as np
@@ -276,6 +277,10 @@ def test_files_of_the_extreme_classification_repository(tmp_path):
         ),
         (b"1,2 1:1\nx 1:1\n", "line 2: not a row of labels"),
         (b"2 3 4\n 0:1\n 1:1\n", "no row has a label"),
+        (b"1 2147483647:1\n", "2147483647 features in a file of 15 bytes: is one of its numbers"),
+        (b"1 2147483647 4\n3 0:1\n", "2147483647 features in a file of 21 bytes"),
+        (b"1 2 2147483647\n3 0:1\n", "2147483647 labels in a file of 21 bytes"),
+        (b"1 " + b"1:111 " * 90 + b"x\n", "line 1: not a row of labels"),
     ],
 )
 def test_a_wrong_svmlight_file_is_named_by_its_line(text, message, tmp_path):
@@ -283,6 +288,35 @@ def test_a_wrong_svmlight_file_is_named_by_its_line(text, message, tmp_path):
     with pytest.raises(TableError) as caught:
         load_table(tmp_path / "t.svm")
     assert message in str(caught.value)
+
+
+def test_classes_that_are_numbers_keep_their_value(tmp_path):
+    frame(4).assign(kind=[1e300, 2.5, 2.5, -3.0]).to_csv(tmp_path / "t.csv", index=False)
+    assert load_table(tmp_path / "t.csv", labels="kind").target_names == ["-3", "1e+300", "2.5"]
+
+
+def test_columns_of_lists_are_no_features_and_no_classes(tmp_path):
+    frame(4).assign(tags=[["a"], ["b"], ["a", "b"], []]).to_parquet(tmp_path / "t.parquet")
+    with pytest.warns(UserWarning, match="column 'tags' is left out because it holds lists"):
+        assert load_table(tmp_path / "t.parquet", labels=LABELS).feature_names == ["x", "y"]
+    with pytest.raises(TableError, match="column 'tags' holds lists: make each label a column"):
+        load_table(tmp_path / "t.parquet", labels="tags")
+
+
+@pytest.mark.parametrize(
+    "change", [(b"(20, 5)", b"(20, 5,"), (b"|S1", b"|O8"), (b"b\0\0\0", b"b\0\0\xff")]
+)
+def test_a_damaged_archive_is_one_error_and_loads_no_object(change, tmp_path):
+    path = tmp_path / "t.npz"
+    names = np.array(["a", "b"] * 10)
+    np.savez(path, X=np.ones((20, 5)), Y=names, Z=names.astype("S"))
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name, content.replace(*change))
+    with pytest.raises(TableError, match="this is not an archive of plain arrays"):
+        load_table(path)
 
 
 def test_numpy_archives(tmp_path):

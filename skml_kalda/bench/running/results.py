@@ -247,7 +247,7 @@ def read_results(path: str | PathLike[str]) -> Results:
     found = {
         Cell.of(record).key(): record
         for record in records.values()
-        if record.get("fold") is not None and _is_current(record, data)
+        if record.get("status") in ("ok", "failed") and _is_current(record, data)
     }
     return Results(
         folder=path.parent,
@@ -291,13 +291,17 @@ def _record(line: bytes) -> Row | None:
     try:
         record = json.loads(line.decode("utf-8"))
         if "plan" in record:
-            is_sound = all(isinstance(record.get(name), dict) for name in ("plan", "environment"))
+            parts = record["plan"], record.get("environment"), *(record.get("data") or {}).values()
+            is_sound = "status" not in record and all(isinstance(each, dict) for each in parts)
         elif record.get("status") == "skip":
             is_sound = isinstance(record.get("dataset"), str)
         else:
             Cell.of(record).key()
-            is_known = record.get("status") in ("ok", "failed")
+            is_known = record.get("status") in ("ok", "failed") and isinstance(
+                record["dataset"], str
+            )
             is_sound = is_known and record["fold"] is not None and "sha256" in record
+            is_sound &= isinstance(record.get("scores") or {}, dict)
     except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
         return None
     return record if is_sound else None
