@@ -405,13 +405,15 @@ def vote_shares(
     """
     near = adjacency(neighbors, labels.shape[0], weights)
     votes = near @ labels
-    # Summed in the same order as the votes, so that a unanimous vote is exactly one.
-    total = np.repeat(weights.cumsum(axis=1)[:, -1], np.diff(votes.indptr))
     if unknown is None:
-        votes.data /= total
+        # Summed in the same order as the votes, so that a unanimous vote is exactly one.
+        votes.data /= np.repeat(weights.cumsum(axis=1)[:, -1], np.diff(votes.indptr))
     else:
-        # Rounding of the difference may leave less than the votes themselves.
-        known = np.maximum(total - at_entries(near @ unknown, votes), votes.data)
+        # Added up, because a difference from the total loses small votes of those who know.
+        known = np.zeros_like(votes.data)
+        rows = np.repeat(np.arange(len(weights)), np.diff(votes.indptr))
+        for each, weight in zip(neighbors.T, weights.T, strict=True):
+            known += weight[rows] * (1 - at_entries(unknown[each], votes))
         votes.data = ratio(votes.data, known)
     return votes
 

@@ -11,7 +11,6 @@ import pytest
 import sklearn
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
-from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator, clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import hamming_loss
@@ -66,50 +65,6 @@ def test_equals_the_frameworks_with_empty_and_full_labels():
 )
 def test_equals_the_frameworks_on_bundled_data(name, params):
     assert_same_as_framework(*bundled(name), **params)
-
-
-def zhang_zhou(X, y, X_test, k, s, w=None):
-    """ML-KNN, step by step as in the table of the paper, for one label and point at a time."""
-
-    def neighbors(point, candidates):
-        return sorted(candidates, key=lambda i: math.dist(point, X[i]))[:k]
-
-    def count(point, candidates, label):
-        return sum(y[i][label] for i in neighbors(point, candidates))
-
-    everyone = range(len(X))
-    w = w or [1] * len(X)
-    posterior = np.empty((len(X_test), len(y[0])))
-    for label in range(len(y[0])):
-        prior = (s + sum(w[i] * y[i][label] for i in everyone)) / (s * 2 + sum(w))
-        c, c_prime = [0] * (k + 1), [0] * (k + 1)
-        for i in everyone:
-            delta = count(X[i], [j for j in everyone if j != i], label)
-            (c if y[i][label] else c_prime)[delta] += w[i]
-        for t, point in enumerate(X_test):
-            j = count(point, everyone, label)
-            yes = prior * (s + c[j]) / (s * (k + 1) + sum(c))
-            no = (1 - prior) * (s + c_prime[j]) / (s * (k + 1) + sum(c_prime))
-            posterior[t, label] = yes / (yes + no)
-    return posterior
-
-
-@pytest.mark.parametrize("s", [0.5, 1.0])
-@pytest.mark.parametrize("k", [1, 3, 10])
-def test_without_self_it_is_zhang_and_zhous_definition(k, s):
-    X, y, X_test = smooth_data(seed=k)
-    model = MLkNN(k=k, s=s, include_self=False).fit(X, y)
-    expected = zhang_zhou(X.tolist(), y.tolist(), X_test.tolist(), k, s)
-    np.testing.assert_allclose(model.predict_proba(X_test), expected, rtol=1e-13)
-    assert_array_equal(model.predict(X_test), expected >= 0.5)
-
-
-def test_weights_count_rows_in_the_estimates_but_not_as_neighbours():
-    X, y, X_test = smooth_data()
-    weight = np.random.default_rng(0).integers(1, 4, len(X))
-    model = MLkNN(k=4, include_self=False).fit(X, y, sample_weight=weight)
-    expected = zhang_zhou(X.tolist(), y.tolist(), X_test.tolist(), 4, 1.0, weight.tolist())
-    np.testing.assert_allclose(model.predict_proba(X_test), expected, rtol=1e-13)
 
 
 # G. Madjarov et al., "An extensive experimental comparison of methods for multi-label learning",
@@ -346,56 +301,11 @@ def partly_known():
     return X, y, rng.random(60) + 0.5, X_test
 
 
-def near(X, rows, drop=0):
-    return np.argsort(cdist(rows, X), axis=1, kind="stable")[:, drop : K + drop]
-
-
-def shares_of_knowers(X, y, weight, rows, weights="uniform", drop=0):
-    """Ask neighbour by neighbour."""
-    shares = np.zeros((len(rows), N_LABELS))
-    for i, found in enumerate(near(X, rows, drop)):
-        d = np.sort(np.linalg.norm(X - rows[i], axis=1))[K - 1 : K + 1]
-        for label in range(N_LABELS):
-            for_it = every = 0.0
-            for j in found:
-                if np.isnan(y[j, label]):
-                    continue
-                vote = weight[j] * vote_of(weights, math.dist(rows[i], X[j]), *d)
-                for_it, every = for_it + vote * y[j, label], every + vote
-            shares[i, label] = for_it / every if every else 0
-    return shares
-
-
-@WEIGHTS
-def test_shares_of_votes_are_those_of_neighbours_who_know(weights, partly_known):
-    X, y, w, X_test = partly_known
-    model = BinaryRelevanceKNN(K, weights=weights).fit(X, y, sample_weight=w)
-    expected = shares_of_knowers(X, y, w, X_test, weights)
-    assert_allclose(model.predict_proba(X_test), expected)
-    assert_array_equal(model.predict(X_test), expected > 0.5)
-
-
-def test_mlknn_counts_those_who_know(partly_known):
-    X, y, w, X_test = partly_known
-    model = MLkNN(K).fit(X, y, sample_weight=w)
-    counts, new = (
-        np.rint(K * shares_of_knowers(X, y, np.ones(60), rows)).astype(int) for rows in (X, X_test)
-    )
-    expected = np.empty(new.shape)
-    for label in range(N_LABELS):
-        known = [i for i in range(60) if not np.isnan(y[i, label])]
-        sides = []
-        for value in (1, 0):
-            rows = [i for i in known if y[i, label] == value]
-            prior = (1 + sum(w[i] for i in rows)) / (2 + sum(w[i] for i in known))
-            histogram = np.ones(K + 1)
-            for i in rows:
-                histogram[counts[i, label]] += w[i]
-            sides.append(prior * histogram / histogram.sum())
-        table = sides[0] / (sides[0] + sides[1])
-        expected[:, label] = table[new[:, label]]
-    assert_allclose(model.predict_proba(X_test), expected)
-    assert_array_equal(model.predict(X_test), expected >= 0.5)
+def test_small_votes_are_heard_where_a_large_one_is_unknown():
+    """Those at the bandwidth of the tricube weigh 1e-35 of the sample itself."""
+    X, y = np.array([[0.0], [1.0], [-1.0], [1.0], [-1.0]]), np.array([[np.nan, 1, 1, 0, 0]]).T
+    model = BinaryRelevanceKNN(4, weights="tricube").fit(X, y)
+    assert_allclose(model.predict_proba([[0.0]]), 2 / 3)
 
 
 @pytest.mark.parametrize("threshold", [0.5, "auto"])
