@@ -64,30 +64,6 @@ def test_blocks_give_the_same_as_all_samples_in_memory(name, shape):
     assert single.components_.dtype == projected.dtype == projected.compute().dtype == np.float32
 
 
-@pytest.mark.parametrize("name", MERGEABLE)
-def test_sparse_blocks_stay_sparse_and_give_the_same(name):
-    X, Y = made()
-    X = thinned(X)
-    expected = clone(MERGEABLE[name]).fit(X, Y)
-    for store in (sparse.csr_array, sparse.csr_matrix):
-        found = clone(MERGEABLE[name]).fit(
-            in_blocks(X, columns=3).map_blocks(store), in_blocks(Y).map_blocks(store)
-        )
-        assert_same(found, expected)
-        rows = in_blocks(X).map_blocks(store)
-        np.testing.assert_allclose(found.transform(rows), expected.transform(X), atol=1e-7)
-
-
-@pytest.mark.parametrize("name", [n for n in MERGEABLE if n != "MLSI-inverse"])
-def test_products_on_workers_give_the_same(name):
-    X, Y = made()
-    X = thinned(X)
-    reducer = clone(MERGEABLE[name])
-    if "tol" in reducer.get_params() and "kaLDA" not in name:
-        reducer.set_params(tol=1e-12)
-    assert_same(fitted(reducer, sparse_blocks(X), in_blocks(Y), "operator"), reducer.fit(X, Y))
-
-
 @pytest.mark.parametrize("reducer", [RLDA(ridge=0.1, tol=1e-12), OPLS(tol=1e-12)], ids=str)
 def test_products_with_weights_unknown_labels_and_empty_blocks(reducer):
     X, Y = made(60, 8, unlabelled=0.1)

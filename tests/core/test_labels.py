@@ -165,32 +165,6 @@ def test_samples_without_a_class_show_the_line_to_write(y):
     assert LDA().fit(scope["X"], scope["y"]).classes_.tolist() == sorted(y.dropna().unique())
 
 
-@pytest.mark.parametrize(
-    ("y", "message"),
-    [
-        (None, "requires y to be passed"),
-        (2 * Y, "contains 2"),
-        (Y - 1, "contains -1"),
-        (Y * 1.5, "contains 1.5"),
-        (sparse.csr_array(2 * Y), "contains 2"),
-        (sparse.coo_array(([1, 1], ([0, 0], [0, 0])), shape=(30, 2)), "contains 2"),
-        (Y.astype(str), "contains '"),
-        ([["a", "b"], ["c"]] * 15, "MultiLabelBinarizer"),
-        (np.zeros((30, 2, 2)), "3 dimensions"),
-        (np.linspace(0, 1, 30), "continuous"),
-        (np.ones(30), "one class"),
-        (Y[:, :1], "one class"),
-        (0 * Y, "no label"),
-        (Y[:-1], "inconsistent|30.*29|29.*30"),
-    ],
-    ids=str,
-)
-def test_anything_else_is_refused(y, message):
-    for reducer in (LDA(), KernelKaLDA()):
-        with pytest.raises(ValueError, match=message):
-            reducer.fit(X, y)
-
-
 def test_a_label_other_than_0_and_1_is_found_in_any_block():
     y = np.zeros((2**19 + 60, 2), dtype=np.int8)
     y[-1, 1] = 2

@@ -5,7 +5,6 @@ import pytest
 from scipy import sparse
 from scipy.optimize import minimize
 from scipy.special import expit, logit, softmax
-from sklearn.linear_model import Ridge
 
 from skml_kalda._core import leave_one_out
 from skml_kalda._core.leave_one_out import RidgePath, label_sigmoids, softmax_slope
@@ -17,39 +16,6 @@ def path_of(X, Y, weight):
     return RidgePath.of(PrimalScatter.of(X, sparse.csr_array(Y.astype(float)), weight))
 
 
-def refitted(X, Y, weight, ridge):
-    """Scores of n fits by scikit-learn, each without the row that it scores."""
-    scores = []
-    for i in range(len(X)):
-        rest = np.arange(len(X)) != i
-        model = Ridge(ridge, solver="cholesky").fit(X[rest], Y[rest], weight[rest])
-        scores.append(model.predict(X[[i]])[0])
-    return np.array(scores)
-
-
-CASES = {
-    "tall": made(n=25),
-    "wide": made(n=20, p=40),
-    "unlabelled": made(n=25, unlabelled=0.4),
-    "duplicates": tuple(np.repeat(part, 3, axis=0) for part in made(n=9)),
-    "offset": (made(n=25)[0] + 1e5, made(n=25)[1]),
-}
-
-
-@pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize("weights", ["ones", "random"])
-@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
-@pytest.mark.parametrize("ridge", [0.1, 10.0])
-def test_scores_are_those_of_n_refits(case, weights, form, ridge):
-    X, Y = CASES[case]
-    weight = np.ones(len(X))
-    if weights == "random":
-        weight = np.random.default_rng(0).uniform(0.2, 5, len(X))
-    rows = path_of(form(X), Y, weight).without_each(form(X), Y, weight)
-    tolerance = 1e-6 if case == "offset" else 1e-9
-    np.testing.assert_allclose(rows.scores(ridge), refitted(X, Y, weight, ridge), atol=tolerance)
-
-
 def test_full_shrinkage_leaves_the_mean_of_the_other_rows():
     X, Y = made()
     path = path_of(X, Y, np.ones(60))
@@ -57,24 +23,6 @@ def test_full_shrinkage_leaves_the_mean_of_the_other_rows():
     found = path.without_each(X, Y, np.ones(60)).scores(path.ridge(1.0))
     np.testing.assert_allclose(found, expected)
     assert path.ridge(0.5) == pytest.approx(60 * X.var(axis=0).mean())
-
-
-def test_leave_one_out_counts_known_labels_only():
-    rng = np.random.default_rng(0)
-    X, w = rng.normal(size=(25, 3)), rng.random(25) + 0.5
-    y = (X[:, :2] + rng.normal(size=(25, 2)) > 0).astype(float)
-    unknown = rng.random(y.shape) < 0.3
-    y[unknown] = np.nan
-    mean = np.ma.average(np.ma.masked_invalid(y), axis=0, weights=w)
-    filled = np.where(unknown, mean, y)
-    found = path_of(X, filled, w).without_each(X, np.nan_to_num(y), w, 1.0 - unknown)
-    error = 0.0
-    for i in range(25):
-        rest = np.arange(25) != i
-        score = Ridge(0.7).fit(X[rest], filled[rest], w[rest]).predict(X[[i]])[0]
-        np.testing.assert_allclose(found.scores(0.7)[i], score)
-        error += w[i] * np.sum((y[i] - score)[~unknown[i]] ** 2)
-    np.testing.assert_allclose(found.squared_errors(np.array([0.7])), error)
 
 
 def test_errors_of_many_labels_are_those_of_all_up_to_little():

@@ -8,13 +8,12 @@ from threading import Barrier
 
 import numpy as np
 import pytest
-from scipy import sparse
 from sklearn.base import clone
 
 from skml_kalda import AlignmentScaler, KernelKaLDA, LandmarkFeatures
 from tests.classic import LDA, MultiLabelKaLDA
 from tests.conftest import made
-from tests.reducers.cases import ALL_AT_ONCE, KALDA, REDUCERS, assert_same, thinned
+from tests.reducers.cases import ALL_AT_ONCE, KALDA, REDUCERS, assert_same
 
 STREAMS = {n: r for n, r in (REDUCERS | KALDA).items() if hasattr(r, "partial_fit")}
 OTHERS = {
@@ -38,28 +37,6 @@ def test_all_stream_but_those_that_need_all_samples_at_once():
     for name in ALL_AT_ONCE:
         with pytest.raises(AttributeError, match="at once"):
             REDUCERS[name].partial_fit(*made())
-
-
-@pytest.mark.parametrize("store", [np.asarray, sparse.csr_array])
-@pytest.mark.parametrize("name", STREAMS)
-def test_batches_give_the_same_as_all_at_once(name, store):
-    X, Y = made(90, unlabelled=0.1)
-    X = store(thinned(X))
-    weight = np.random.default_rng(0).uniform(0.5, 2, 90)
-    weight[20:55] = 0  # a whole batch
-    whole = clone(STREAMS[name]).fit(X, Y, sample_weight=weight)
-    stream = streamed(STREAMS[name], X, Y, [1, 20, 55], sample_weight=weight)
-    assert_same(stream, whole, atol=1e-7)
-
-
-def test_batches_of_far_off_data_lose_no_digits():
-    X, Y = made(90)
-    X = np.round(X * 64) / 64
-    expected = streamed(LDA(), X, Y, [30, 60])
-    found = streamed(LDA(), X + 1e7 * np.arange(8), Y, [30, 60])
-    np.testing.assert_allclose(found.components_, expected.components_, atol=1e-7)
-    single = streamed(LDA(), (X + 100).astype(np.float32), Y, [30, 60])
-    np.testing.assert_allclose(single.components_, expected.components_, rtol=1e-5, atol=1e-6)
 
 
 def test_classes_may_come_late():

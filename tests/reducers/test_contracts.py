@@ -25,7 +25,7 @@ from skml_kalda import (
 )
 from tests.conftest import made
 from tests.oracles import centred
-from tests.reducers.cases import BY_LABELS, KALDA, KINDS, REDUCERS, assert_same
+from tests.reducers.cases import BY_LABELS, KALDA, KINDS, REDUCERS
 
 KERNELS = {
     "KernelKaLDA": KernelKaLDA(shrinkage=0.2),
@@ -210,13 +210,6 @@ def test_rotated_data_give_rotated_directions(name):
     np.testing.assert_allclose(np.abs(a), np.abs(b), atol=1e-6)
 
 
-@every(BY_LABELS)
-def test_samples_without_labels_count_for_nothing(name):
-    X, Y = made()
-    more = np.vstack([X, 10 + X[:7]]), np.vstack([Y, np.zeros((7, 4), dtype=int)])
-    assert_same(clone(REDUCERS[name]).fit(*more), clone(REDUCERS[name]).fit(X, Y))
-
-
 @every(LINEAR)
 def test_classes_without_samples_are_left_out(name):
     X, Y = made()
@@ -225,16 +218,6 @@ def test_classes_without_samples_are_left_out(name):
     np.testing.assert_array_equal(reducer.classes_, [0, 1, 3, 4])
     expected = clone(LINEAR[name]).fit(X, Y)
     np.testing.assert_allclose(reducer.components_, expected.components_, atol=1e-10)
-
-
-@every(LINEAR)
-def test_samples_of_zero_weight_are_not_there(name):
-    X, Y = made()
-    weight = np.arange(60) % 3 / 2.0
-    there = weight > 0
-    far = X + 100 * ~there[:, None]
-    found = clone(LINEAR[name]).fit(far, Y, sample_weight=weight)
-    assert_same(found, clone(LINEAR[name]).fit(X[there], Y[there], sample_weight=weight[there]))
 
 
 def products(reducer, X, Y):

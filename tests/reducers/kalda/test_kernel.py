@@ -1,7 +1,6 @@
 """KernelKaLDA against the linear reducer, scikit-learn's kernels, and given landmarks."""
 
 import dask.array as da
-import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
@@ -318,24 +317,6 @@ def test_landmarks_come_from_all_blocks_alike():
         drawn += np.bincount(np.round(L[:, 0] / 1000).astype(int), minlength=10)
     assert drawn.sum() == 200
     assert np.abs(drawn - 20).max() < 4 * np.sqrt(18)
-
-
-def test_dask_data_are_transformed_lazily_with_their_names():
-    frame = pd.DataFrame(MANY, columns=list("abcd"))
-    rows = dd.from_pandas(frame, npartitions=6)
-    labels = dd.from_pandas(pd.DataFrame(MANY_Y), npartitions=6)
-    found = kalda().set_output(transform="pandas").fit(rows, labels)
-    assert found.feature_names_in_.tolist() == list("abcd")
-    assert_given_the_landmarks(
-        found, MANY, MANY_Y, new=pd.DataFrame(MANY_NEW, columns=list("abcd"))
-    )
-    lazy = found.transform(rows)
-    assert isinstance(lazy, dd.DataFrame)
-    pd.testing.assert_frame_equal(lazy.compute(), found.transform(frame))
-    thin = np.where(np.random.default_rng(0).random(MANY.shape) < 0.5, MANY, 0)
-    sparse_blocks = kalda().fit(in_blocks(thin).map_blocks(sparse.csr_matrix), MANY_Y)
-    assert sparse.issparse(sparse_blocks.landmarks_)
-    assert_given_the_landmarks(sparse_blocks, thin, MANY_Y)
 
 
 def test_what_blocks_cannot_have_is_refused():

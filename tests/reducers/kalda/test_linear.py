@@ -8,8 +8,6 @@ from tests.classic import MultiLabelKaLDA
 from tests.conftest import made
 from tests.oracles import assert_same_span
 
-CONSTRAINTS = pytest.mark.parametrize("constraint", ["orthonormal", "none"])
-
 
 @pytest.mark.parametrize("k", [2, 5])
 def test_components_are_orthonormal_and_uncorrelated_in_order_of_variance(k):

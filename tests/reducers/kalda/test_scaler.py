@@ -1,6 +1,5 @@
 """AlignmentScaler against explicit kernels and scikit-learn's StandardScaler."""
 
-import dask.array as da
 import numpy as np
 import pytest
 from scipy import sparse
@@ -82,17 +81,6 @@ def test_features_and_labels_that_do_not_vary_do_no_harm():
     # Nothing to be aligned with: features in unit variance.
     nothing = AlignmentScaler().fit(X, np.ones((60, 1), dtype=int))
     np.testing.assert_allclose(nothing.scale_[:3], 1 / X.std(axis=0)[:3])
-
-
-def test_blocks_of_dask_add_up():
-    X, Y = made()
-    rows = da.from_array(X, chunks=(17, 4))
-    whole = AlignmentScaler().fit(X, Y)
-    scaler = AlignmentScaler().fit(rows, Y)
-    np.testing.assert_allclose(scaler.scale_, whole.scale_, rtol=1e-10)
-    scaled = scaler.transform(rows)
-    assert hasattr(scaled, "dask")
-    np.testing.assert_allclose(scaled.compute(), whole.transform(X), rtol=1e-10)
 
 
 def test_the_rounding_of_a_constant_is_no_variance_whatever_the_number_of_samples():
