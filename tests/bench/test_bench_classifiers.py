@@ -1,5 +1,7 @@
 """Methods that classify by themselves, classifiers of any library, and tuned thresholds."""
 
+import sys
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -16,6 +18,7 @@ from skmultilearn.problem_transform import BinaryRelevance
 
 from skml_kalda import BinaryRelevanceKNN, KaLDAClassifier, MLkNN
 from skml_kalda.bench import run
+from skml_kalda.bench.cli import main
 from skml_kalda.bench.methods import classifies, make_estimator, method_names
 from skml_kalda.bench.plan import Plan
 from skml_kalda.bench.reporting.ranks import corrected_t_test
@@ -88,6 +91,24 @@ def test_the_baselines_are_there_by_name():
             reduced.add(name)
             assert estimator.fit(X, Y).transform(X).shape == (120, 2)
     assert len(reduced) == 10
+
+
+@pytest.mark.parametrize(
+    ("method", "module"),
+    [
+        ("CatBoost", "catboost"),
+        ("XGBoost", "xgboost"),
+        ("LightGBM", "lightgbm"),
+        ("BOOMER", "mlrl.boosting"),
+    ],
+)
+def test_a_missing_library_is_named_with_its_extra(method, module, monkeypatch, tmp_path, capsys):
+    monkeypatch.setitem(sys.modules, module, None)
+    assert main(["run", "quick", "--methods", method, "--output", str(tmp_path / "out")]) == 2
+    message = capsys.readouterr().err
+    assert f" needs {module.partition('.')[0]}" in message
+    assert 'pip install "skml-kalda[rivals]"' in message
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.fixture(scope="module")

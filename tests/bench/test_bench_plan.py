@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from skml_kalda.bench import read_results
+from skml_kalda.bench import read_results, run
 from skml_kalda.bench.cli import main
 from skml_kalda.bench.plan import Plan
 from skml_kalda.bench.running.runner import default_output
+from skml_kalda.datasets import load_dataset
 
 
 @pytest.mark.parametrize(
@@ -52,6 +53,14 @@ def test_lists_are_as_good_as_tuples():
     plan = Plan("a", "A", datasets=["emotions"], methods=["PCA"], dimensions=[1])
     assert plan == Plan("a", "A", datasets=("emotions",), methods=("PCA",), dimensions=(1,))
     assert len(plan.cells()) == 5
+
+
+def test_max_labels_keeps_the_most_frequent(tmp_path):
+    rows = run(
+        Plan("a", "A", datasets=("yeast",), methods=("none",), folds=2, max_labels=3), tmp_path
+    )
+    counts = load_dataset("yeast", as_frame=True).target.sum().nlargest(3)
+    assert {frozenset(row["label_f1"]) for row in rows.ok} == {frozenset(counts.index)}
 
 
 OUTSIDE = ["../../outside", "/outside", "a/../../outside", "..", ".", "C:\\outside", "x" * 300]
