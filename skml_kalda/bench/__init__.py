@@ -23,7 +23,7 @@ _PUBLIC = {
     "run": "running.runner",
     "table": "reporting.tables",
 }
-_EXTRA = ("jinja2", "matplotlib", "pandas", "rich", "scikit_posthocs")
+_EXTRA = ("jinja2", "matplotlib", "pandas", "scikit_posthocs")
 
 __all__ = sorted(_PUBLIC)
 

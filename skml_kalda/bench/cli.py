@@ -7,7 +7,6 @@ import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -132,22 +131,17 @@ def _plan(arguments: argparse.Namespace) -> tuple[Plan, Path]:
 
 
 def _run(arguments: argparse.Namespace) -> int:
+    from skml_kalda.bench.reporting import terminal
     from skml_kalda.bench.reporting.page import report
-    from skml_kalda.bench.reporting.terminal import (
-        make_console,
-        print_outcome,
-        print_scores,
-        show_progress,
-    )
 
     plan, output = _plan(arguments)
-    plan, console = plan.with_methods(), make_console()
+    plan = plan.with_methods()
     where = f"on {arguments.dask}" if arguments.dask else f"{arguments.jobs} at a time"
     title = plan.title if plan.title.endswith("?") else f"{plan.title}:"
     n_cells = len(plan.cells())
-    console.print(f"{title} {n_cells} cells, {where}")
+    print(f"{title} {n_cells} cells, {where}")
     for line in lines_about(describe_user_data(plan)):
-        console.print(line, soft_wrap=True)
+        print(line)
     try:
         results = run(
             plan,
@@ -156,10 +150,10 @@ def _run(arguments: argparse.Namespace) -> int:
             dask=arguments.dask,
             data_home=arguments.data_home,
             fresh=arguments.fresh,
-            progress=partial(show_progress, console=console),
+            progress=terminal.show_progress,
         )
-        print_scores(console, results)
-        print_outcome(console, results)
+        terminal.print_scores(results)
+        terminal.print_outcome(results)
         page = report(results)
     except (KeyboardInterrupt, ConnectionResetError) as error:
         interrupted = isinstance(error, KeyboardInterrupt)
@@ -171,9 +165,7 @@ def _run(arguments: argparse.Namespace) -> int:
             file=sys.stderr,
         )
         return INTERRUPTED if interrupted else FAILED
-    console.print(
-        f"report: {page} (also report.md, scores.csv; results: {FILE_NAME})", soft_wrap=True
-    )
+    print(f"report: {page} (also report.md, scores.csv; results: {FILE_NAME})")
     return FAILED if results.failed else 0
 
 
@@ -209,8 +201,7 @@ def _report(arguments: argparse.Namespace) -> int:
 
 
 def _compare(arguments: argparse.Namespace) -> int:
-    from skml_kalda.bench.reporting.terminal import make_console, print_comparison
+    from skml_kalda.bench.reporting.terminal import print_comparison
 
-    runs = read_results(arguments.a), read_results(arguments.b)
-    print_comparison(make_console(), *runs, arguments.score)
+    print_comparison(read_results(arguments.a), read_results(arguments.b), arguments.score)
     return 0

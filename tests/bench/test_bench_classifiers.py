@@ -22,7 +22,7 @@ from skml_kalda.bench.cli import main
 from skml_kalda.bench.methods import classifies, make_estimator, method_names
 from skml_kalda.bench.plan import Plan
 from skml_kalda.bench.reporting.ranks import corrected_t_test
-from skml_kalda.bench.running.fitting import LabelClassifier
+from skml_kalda.bench.running.measure import LabelClassifier
 from skml_kalda.bench.scores import SCORES, scores_of
 from skml_kalda.datasets import load_dataset
 from tests.conftest import made

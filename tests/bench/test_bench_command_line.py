@@ -69,7 +69,7 @@ def test_a_failing_cell_is_recorded_and_the_others_go_on(tiny, tmp_path, capsys)
 def test_failed_cells_are_run_again_and_the_last_row_counts(tiny, tmp_path, monkeypatch):
     out, arguments = tmp_path / "out", ["run", str(tiny), "--jobs", "1"]
     with monkeypatch.context() as broken:
-        broken.setattr("skml_kalda.bench.running.measure.make_classifier", lambda name: None)
+        broken.setattr("skml_kalda.bench.methods.make_classifier", lambda name: None)
         assert main([*arguments, "--output", str(out)]) == 1
     assert len(read_results(out).failed) == 8
     assert main([*arguments, "--output", str(out)]) == 0
@@ -157,7 +157,7 @@ def test_a_missing_extra_is_named_with_the_command_that_installs_it(monkeypatch,
     monkeypatch.setattr("skml_kalda.bench.find_spec", lambda name: None)
     assert main(["list"]) == 2
     message = capsys.readouterr().err
-    assert "jinja2, matplotlib, pandas, rich, scikit_posthocs" in message
+    assert "jinja2, matplotlib, pandas, scikit_posthocs" in message
     assert "[bench]" in message
 
 

@@ -9,8 +9,7 @@ from skml_kalda import MLkNN
 from skml_kalda.bench import report, run
 from skml_kalda.bench.plan import Plan
 from skml_kalda.bench.running import measure
-from skml_kalda.bench.running.fitting import splits
-from skml_kalda.bench.running.tuning import choose
+from skml_kalda.bench.running.measure import choose, splits
 from skml_kalda.datasets import load_dataset
 from skml_kalda.metrics import precision_at_k, propensities, propensity_scored_precision_at_k
 from tests.conftest import made

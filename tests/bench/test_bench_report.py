@@ -10,14 +10,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from markdown_it import MarkdownIt
-from rich.console import Console
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from skml_kalda.bench import figure, report, run, table
 from skml_kalda.bench.plan import Plan, read_plan
 from skml_kalda.bench.reporting.ranks import rank_methods
 from skml_kalda.bench.reporting.tables import PUBLISHED, agreement, published
-from skml_kalda.bench.reporting.terminal import show_progress
 from skml_kalda.datasets import load_dataset
 
 
@@ -245,13 +243,3 @@ class Shown(HTMLParser):
 
     def handle_data(self, data):
         self.text += data
-
-
-def test_live_progress_is_for_a_terminal_and_shows_failures(results, capsys):
-    console = Console(force_terminal=True, width=100)
-    cells = results.plan.cells()
-    with show_progress(cells, console) as advance:
-        advance({**results.ok[0], "status": "failed", "error": "ValueError: no\n"})
-    out = capsys.readouterr().out
-    assert "failed: emotions, MDDM: ValueError: no" in out
-    assert "\x1b[" in out

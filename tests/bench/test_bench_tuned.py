@@ -18,7 +18,7 @@ from skml_kalda import MLDA, MultiLabelKaLDA
 from skml_kalda.bench import figure, read_results, report, run
 from skml_kalda.bench.plan import Plan
 from skml_kalda.bench.reporting.ranks import rank_methods
-from skml_kalda.bench.running.tuning import choose
+from skml_kalda.bench.running.measure import choose
 from skml_kalda.datasets import load_dataset
 from tests.bench.conftest import scores_by_cell
 from tests.conftest import KeptFits

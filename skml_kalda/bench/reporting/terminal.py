@@ -1,96 +1,64 @@
-"""Tables and progress on a terminal, or as plain text elsewhere."""
+"""Tables and progress as lines of text."""
 
 from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import pandas as pd
-from rich import box, progress
-from rich.console import Console
-from rich.table import Table
 
 from skml_kalda.bench.plan import TUNED, Cell
-from skml_kalda.bench.reporting.tables import (
-    SWAPPED,
-    candidate,
-    compare,
-    has_swapped_names,
-    scores_in,
-    table,
-)
+from skml_kalda.bench.reporting import tables
 from skml_kalda.bench.running.results import Results, Row, failures_by_kind
 from skml_kalda.bench.scores import MAIN, SCORES
 
 
-def make_console() -> Console:
-    """Make a console; where there is no terminal, it has a fixed width."""
-    console = Console(highlight=False, markup=False)
-    if not console.is_terminal:
-        console.width = 120
-    return console
-
-
 @contextmanager
-def show_progress(cells: Sequence[Cell], console: Console) -> Iterator[Callable[[Row], None]]:
-    """Show a live bar on a terminal, elsewhere a line for each dataset and method that is done.
+def show_progress(cells: Sequence[Cell]) -> Iterator[Callable[[Row], None]]:
+    """Print a line for each dataset and method that is done, and the first failure of each kind.
 
-    The value is to be called with each row. The first failure of each kind is printed.
+    The value is to be called with each row.
     """
     left = Counter((cell.dataset, cell.method) for cell in cells)
     start, failures = time.perf_counter(), set()
-    bar = progress.Progress(
-        progress.TextColumn("{task.description}", markup=False),
-        *progress.Progress.get_default_columns()[1:],
-        console=console,
-        transient=True,
-        disable=not console.is_terminal,
-    )
-    task = bar.add_task("starting", total=len(cells))
 
     def advance(row: Row) -> None:
         group = row["dataset"], row["method"]
         left[group] -= 1
         if row["status"] == "failed" and (*group, row["error"]) not in failures:
             failures.add((*group, row["error"]))
-            console.print(f"failed: {', '.join(group)}: {row['error'].strip()}", soft_wrap=True)
-        if not (left[group] or console.is_terminal):
+            print(f"failed: {', '.join(group)}: {row['error'].strip()}", flush=True)
+        if not left[group]:
             done, seconds = len(cells) - left.total(), time.perf_counter() - start
-            line = f"[{done}/{len(cells)}] {seconds:6.1f} s  {', '.join(group)}"
-            console.print(line, soft_wrap=True)
-        bar.update(task, advance=1, description=f"{', '.join(group):<24}")
+            print(f"[{done}/{len(cells)}] {seconds:6.1f} s  {', '.join(group)}", flush=True)
 
-    with bar:
-        yield advance
+    yield advance
 
 
-def print_scores(console: Console, results: Results) -> None:
+def print_scores(results: Results) -> None:
     """Print one table of methods and main measures, with the paper's numbers."""
     columns: dict[str, Any] = {}
-    for score in (SCORES[name] for name in (*TUNED, *MAIN) if name in scores_in(results)):
-        found = table(results, score.name)
-        best = found.groupby("dataset")["mean"].transform(score.best)
-        found["text"] = list(map(_with_paper, found.assign(best=best).itertuples()))
-        columns[score.title] = found.set_index(["dataset", "method", "classifier", "dimension"])
+    for score in (*TUNED, *MAIN):
+        if score in tables.scores_in(results):
+            found = tables.table(results, score)
+            best = found.groupby("dataset")["mean"].transform(SCORES[score].best)
+            found["text"] = list(map(_with_paper, found.assign(best=best).itertuples()))
+            key = ["dataset", "method", "classifier", "dimension"]
+            columns[SCORES[score].title] = found.set_index(key)["text"]
+    wide = pd.DataFrame(columns).fillna("")
     lines = [
-        [
-            str(dataset),
-            candidate(method, classifier) + (f", {dimension}" if dimension else ""),
-            *(str(column["text"].get(key, "")) for column in columns.values()),
-        ]
-        for key in next(iter(columns.values()), pd.DataFrame()).index
-        for dataset, method, classifier, dimension in [key]
+        [dataset, tables.candidate(*names) + (f", {dimension}" if dimension else ""), *texts]
+        for (dataset, *names, dimension), texts in zip(wide.index, wide.to_numpy(), strict=True)
     ]
-    paper = any(column["paper"].notna().any() for column in columns.values())
-    note = "; in brackets the paper's, and the difference" if paper else ""
-    title = f"Scores  (* is the best of its dataset{note}; {SCORES['accuracy'].label})"
     if lines:
-        _print(console, title, ["dataset", "method", *columns], lines)
-    if has_swapped_names(results):
-        console.print(SWAPPED)
+        paper = "; in brackets the paper's, and the difference" if "(" in str(lines) else ""
+        title = f"\n* is the best of its dataset{paper}; {SCORES['accuracy'].label}"
+        _print(title, ["dataset", "method", *columns], lines)
+    if tables.has_swapped_names(results):
+        print(tables.SWAPPED)
 
 
 def _with_paper(row: Any) -> str:
@@ -99,19 +67,19 @@ def _with_paper(row: Any) -> str:
     return f"{row.mean:.4f}{star}{paper}"
 
 
-def print_outcome(console: Console, results: Results) -> None:
+def print_outcome(results: Results) -> None:
     """Print what was skipped, what failed, and what is left to run."""
     for row in results.skipped:
-        console.print(f"skip: {row['dataset']}: {row['reason']}\n      {row['command']}")
+        print(f"skip: {row['dataset']}: {row['reason']}\n      {row['command']}")
     if results.failed:
-        console.print(f"{len(results.failed)} cells failed:")
+        print(f"{len(results.failed)} cells failed:")
     for (dataset, method, error), n in failures_by_kind(results.failed).items():
-        console.print(f"  {n} × {dataset}, {method}: {error}", soft_wrap=True)
+        print(f"  {n} × {dataset}, {method}: {error}")
     if results.missing:
-        console.print(f"{results.missing} cells have not been run")
+        print(f"{results.missing} cells have not been run")
 
 
-def print_comparison(console: Console, a: Results, b: Results, score: str) -> None:
+def print_comparison(a: Results, b: Results, score: str) -> None:
     """Print two runs side by side."""
     lines = [
         [
@@ -119,21 +87,17 @@ def print_comparison(console: Console, a: Results, b: Results, score: str) -> No
             *(f"{first:.4f}", f"{second:.4f}", f"{difference:+.4f}"),
             "" if pd.isna(ratio) else f"{ratio:.2f}",
         ]
-        for *names, dimension, first, second, difference, ratio in compare(a, b, score).to_numpy()
+        for *names, dimension, first, second, difference, ratio in tables.compare(
+            a, b, score
+        ).to_numpy()
     ]
     header = ["dataset", "classifier", "method", "dimension", "A", "B", "B − A", "fit time B / A"]
-    _print(console, f"{SCORES[score].label}: A is {a.folder}, B is {b.folder}", header, lines)
+    _print(f"{SCORES[score].label}: A is {a.folder}, B is {b.folder}", header, lines)
 
 
-def _print(
-    console: Console, title: str, header: Sequence[str], lines: Iterable[Sequence[str]]
-) -> None:
-    console.print(title, soft_wrap=True)
-    grid = Table(box=box.SIMPLE_HEAD)
-    for name in header:
-        grid.add_column(name)
-    last = None
-    for name, *others in lines:
-        grid.add_row("" if name == last else name, *others)
-        last = name
-    console.print(grid)
+def _print(title: str, header: Sequence[str], lines: Sequence[Sequence[str]]) -> None:
+    widths = [max(map(len, column)) for column in zip(header, *lines, strict=True)]
+    print(title)
+    for line in (header, *lines):
+        cells = (text.ljust(width) for text, width in zip(line, widths, strict=True))
+        print("  ".join(cells).rstrip())

@@ -1,37 +1,49 @@
-"""Measure a cell: split, standardise, reduce, classify, score."""
+"""Measure a cell: split, standardise, choose, reduce, classify, score.
+
+To choose is a cross-validation inside the training samples. Its score may be that of the predicted
+labels, that of their ranking, or the best F1 that one threshold for all labels reaches on the
+held-out samples ("macro_f1_tuned").
+"""
 
 from __future__ import annotations
 
+import sys
 import time
 import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
+from statistics import fmean
+from typing import Any, Self, cast
 
 import numpy as np
-from scipy.sparse import csr_array
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.impute import SimpleImputer
 from sklearn.metrics import f1_score
+from sklearn.model_selection import KFold, ParameterGrid, ShuffleSplit, StratifiedKFold
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils import get_tags
 from threadpoolctl import threadpool_limits
 
-from skml_kalda._core.thresholds import Average, best_thresholds
-from skml_kalda.bench.methods import ITSELF, check_classifier, make_classifier, make_estimator
-from skml_kalda.bench.plan import HELD_OUT, Cell
+from skml_kalda._core.neighbors import neighbor_counts
+from skml_kalda._core.thresholds import RESPONSES, Average, best_thresholds, label_scores
+from skml_kalda.bench import methods
+from skml_kalda.bench.plan import HELD_OUT, TUNED, Cell
 from skml_kalda.bench.running.data import Source, load, published_splits
-from skml_kalda.bench.running.fitting import (
-    FAILURES,
-    LabelClassifier,
-    Reduced,
-    describe_failure,
-    printable,
-    reduce,
-    splits,
-)
-from skml_kalda.bench.running.results import Row, failed_row, ok_row
-from skml_kalda.bench.running.tuning import Choice, choose
-from skml_kalda.bench.scores import scores_of
+from skml_kalda.bench.running.results import Row, failed_row, ok_row, printable
+from skml_kalda.bench.scores import SCORES, scores_of
 from skml_kalda.metrics import per_label, propensities
+from skml_kalda.model_selection import MultiLabelStratifiedKFold
 
 # Scores of single labels are kept of datasets with at most this many.
 _MOST_LABELS = 100
+# What a method may raise without ending the run. `sys.exit` in a method is a failure like others;
+# KeyboardInterrupt is not among them: it comes from the user.
+FAILURES = (Exception, SystemExit)
+# Libraries of classifiers of several labels whose tags do not say so.
+_SEVERAL_LABELS = ("mlrl",)
 
 
 def measure(cell: Cell, source: Source) -> Row:
@@ -118,10 +130,10 @@ def _label_f1(y: Any, predicted: Any, names: list[str]) -> Row:
 
 
 def _classifier(cell: Cell, choice: Choice) -> Any:
-    if cell.classifier != ITSELF:
-        return make_classifier(check_classifier(cell.classifier, choice.k))
+    if cell.classifier != methods.ITSELF:
+        return methods.make_classifier(methods.check_classifier(cell.classifier, choice.k))
     parameters = {**cell.parameters, **choice.parameters}
-    return make_estimator(cell.method, parameters, None, cell.random_state())
+    return methods.make_estimator(cell.method, parameters, None, cell.random_state())
 
 
 def _thresholds(cell: Cell, source: Source) -> dict[str, Any]:
@@ -134,7 +146,7 @@ def _thresholds(cell: Cell, source: Source) -> dict[str, Any]:
     ]
     if any(each is None for each in scores):
         return {}
-    Y = csr_array(np.vstack([part.y_test for part in inner]))
+    Y = sparse.csr_array(np.vstack([part.y_test for part in inner]))
     held_out = np.vstack(scores)
     averages: tuple[Average, ...] = ("macro", "micro")
     return {each: best_thresholds(held_out, Y, average=each) for each in averages}
@@ -177,3 +189,275 @@ _MEASURES = {
     "projection": _projected,
     "gallery": _exhibited,
 }
+
+
+def describe_failure(error: BaseException) -> str:
+    """Return the type and the message of an exception."""
+    return printable(f"{type(error).__name__}: {error}".removesuffix(": ")).strip()
+
+
+def splits(
+    X: Any, y: Any, folds: int, seed: int, *, stratified: bool = False, train_rows: int = 0
+) -> list[tuple[Any, Any]]:
+    """Split into training and test samples, stratified if each sample has one class.
+
+    With several labels per sample they are stratified on request. Splits with a given number of
+    training samples are random, and independent of one another.
+    """
+    if train_rows:
+        random = ShuffleSplit(folds, train_size=train_rows, random_state=seed)
+        return list(random.split(X))
+    of_labels = MultiLabelStratifiedKFold if stratified else KFold
+    splitter = of_labels if y.ndim == 2 else StratifiedKFold
+    return list(splitter(folds, shuffle=True, random_state=seed).split(X, y))
+
+
+def standardized(train: Any, test: Any) -> tuple[Any, Any]:
+    """Scale to unit variance, and dense features to zero mean, by the training samples."""
+    scaler = StandardScaler(with_mean=not sparse.issparse(train)).fit(train)
+    return scaler.transform(train), scaler.transform(test)
+
+
+def _without_missing(train: Any, test: Any) -> tuple[Any, Any]:
+    """Replace missing values by the means of their features in the training samples."""
+    values = (part.data if sparse.issparse(part) else part for part in (train, test))
+    if not any(np.isnan(each).any() for each in values):
+        return train, test
+    imputer = SimpleImputer(keep_empty_features=True).fit(train)
+    return imputer.transform(train), imputer.transform(test)
+
+
+@dataclass(frozen=True)
+class Reduced:
+    """A fitted reducer, None if there is none, and the projected samples with their labels."""
+
+    reducer: Any
+    train: Any
+    test: Any
+    y_train: Any
+    y_test: Any
+    fit_seconds: float
+    transform_seconds: float
+    """For the test samples."""
+    train_seconds: float
+    """To fit, and to project the training samples for a classifier."""
+
+    def costs(self) -> dict[str, Any]:
+        """Return the fields of a row of results that describe the reduction."""
+        # Some reducers count the iterations of each component.
+        iterations = getattr(self.reducer, "n_iter_", None)
+        return {
+            "n_components": self.test.shape[1],
+            "fit_seconds": round(self.fit_seconds, 6),
+            "transform_seconds": round(self.transform_seconds, 6),
+            "iterations": None if iterations is None else int(np.max(iterations)),
+        }
+
+
+def reduce(
+    cell: Cell, setting: Mapping[str, Any], X: Any, y: Any, train: Any, test: Any
+) -> Reduced:
+    """Fit the reducer of a cell to the training samples, with a setting of its parameters."""
+    A, B = _without_missing(X[train], X[test])
+    A, B = standardized(A, B) if cell.standardize else (A, B)
+    reducer = reducer_of(cell, setting, y[train], A.shape[1])
+    if reducer is None:
+        return Reduced(None, A, B, y[train], y[test], 0.0, 0.0, 0.0)
+    start = time.perf_counter()
+    reducer.fit(A, y[train])
+    fitted = time.perf_counter()
+    B = reducer.transform(B)
+    transformed = time.perf_counter()
+    A = reducer.transform(A)
+    done = time.perf_counter()
+    seconds = fitted - start, transformed - fitted, fitted - start + done - transformed
+    return Reduced(reducer, A, B, y[train], y[test], *seconds)
+
+
+def reducer_of(
+    cell: Cell, setting: Mapping[str, Any], y: Any, n_features: int = sys.maxsize
+) -> Any:
+    """Make the reducer of a cell, with K - 1 components unless the cell has another number.
+
+    There are never more components than features. Return None for no reduction, and for a method
+    that classifies by itself. A tuned reducer keeps its own default number of components, which
+    adapts to the samples: in a small inner fold, two labels may always occur together.
+    """
+    if methods.classifies(cell.method, cell.parameters):
+        return None
+    n_classes = len(np.unique(y)) if y.ndim == 1 else int((y.sum(axis=0) > 0).sum())
+    usual = None if cell.tune else min(max(n_classes - 1, 1), n_features)
+    parameters = {**cell.parameters, **setting}
+    return methods.make_estimator(
+        cell.method, parameters, cell.dimension or usual, cell.random_state()
+    )
+
+
+@dataclass(frozen=True)
+class LabelClassifier:
+    """A classifier fitted to the labels that vary in the training samples.
+
+    Most classifiers cannot be fitted to a label that all training samples have, or none. Such a
+    label is predicted as the training samples have it.
+    """
+
+    fitted: Any
+    constant: Any
+    """The value of each label that does not vary, NaN for others; None for one class a sample."""
+
+    @classmethod
+    def fit(cls, classifier: Any, X: Any, y: Any) -> Self:
+        """Fit a classifier; one that takes a single label is fitted to each label by itself."""
+        if y.ndim == 1:
+            return cls(classifier.fit(X, y), None)
+        low, high = y.min(axis=0), y.max(axis=0)
+        constant = np.where(low == high, low, np.nan)
+        varies = np.isnan(constant)
+        return cls(_fit_labels(classifier, X, y[:, varies]) if varies.any() else None, constant)
+
+    def predict(self, X: Any) -> Any:
+        """Return the class of each sample, or an indicator of its labels."""
+        if self.constant is None:
+            return self.fitted.predict(X)
+        whole = np.tile(self.constant, (X.shape[0], 1))
+        if self.fitted is not None:
+            found = _dense(self.fitted.predict(_older_form(X)))
+            whole[:, np.isnan(self.constant)] = found.reshape(X.shape[0], -1)
+        return whole.astype(int)
+
+    def scores(self, X: Any) -> Any:
+        """Return a score for each sample and label, or None if the classifier has no scores."""
+        if self.constant is None:
+            return None
+        varies = np.isnan(self.constant)
+        whole = np.zeros((X.shape[0], len(varies)))
+        if self.fitted is not None:
+            if not any(hasattr(self.fitted, name) for name in RESPONSES):
+                return None
+            found = label_scores(self.fitted, _older_form(X), int(varies.sum()))
+            whole[:, varies] = _dense(found)
+        # Constant labels come before or after all others.
+        far = np.where(self.constant > 0, whole.max() + 1, whole.min() - 1)
+        return np.where(varies, whole, far)
+
+
+def _fit_labels(classifier: Any, X: Any, y: Any) -> Any:
+    X = _older_form(X)
+    if _library(classifier) == "skmultilearn":
+        return classifier.fit(X, sparse.csr_matrix(y.astype(np.int64)))
+    several = _library(classifier) in _SEVERAL_LABELS
+    if not several:
+        tags = get_tags(classifier)
+        several = tags.target_tags.multi_output or tags.classifier_tags.multi_label
+    return (classifier if several else OneVsRestClassifier(classifier)).fit(X, y)
+
+
+def _older_form(X: Any) -> Any:
+    """Return a sparse array as a matrix, which all libraries take."""
+    return sparse.csr_matrix(X) if isinstance(X, sparse.sparray) else X
+
+
+def _library(classifier: Any) -> str:
+    return type(classifier).__module__.partition(".")[0]
+
+
+def _dense(labels: Any) -> Any:
+    return labels.toarray() if sparse.issparse(labels) else np.asarray(labels)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The chosen parameters and k; empty where nothing is tuned.
+
+    A method that classifies by itself has no k.
+    """
+
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    k: int | None = None
+    score: float = float("nan")
+    seconds: float = 0.0
+
+    def record(self) -> dict[str, Any]:
+        """Return the fields of a row of results that describe the choice."""
+        if np.isnan(self.score):
+            return {}
+        return {
+            "chosen": dict(self.parameters),
+            **({} if self.k is None else {"chosen_k": self.k}),
+            "inner_score": self.score,
+            "tune_seconds": round(self.seconds, 6),
+        }
+
+
+def choose(cell: Cell, X: Any, y: Any) -> Choice:
+    """Choose the setting and k with the best mean score over the inner folds.
+
+    Ties go to the first setting in the order of scikit-learn's `ParameterGrid`, and to the fewest
+    neighbours. A setting that fails on a fold is not chosen, and a warning says why. All methods
+    see the same inner folds. A single candidate needs no choice, and gets no score.
+    """
+    start = time.perf_counter()
+    settings = list(ParameterGrid(cell.tune["grid"]))
+    by_itself = methods.classifies(cell.method, cell.parameters)
+    sizes = [None] if by_itself else sorted(cell.tune["neighbors"])
+    if len(settings) == len(sizes) == 1:
+        return Choice(settings[0], sizes[0])
+    inner = splits(X, y, cell.tune["folds"], cell.seed + cell.repeat)
+    scores = np.mean([_scores(cell, settings, X, y, *rows) for rows in inner], axis=0)
+    if np.isnan(scores).all():
+        raise ValueError(f"every setting of {cell.method} failed on some inner fold: see warnings")
+    setting, size = np.unravel_index(np.nanargmax(scores), scores.shape)
+    seconds = time.perf_counter() - start
+    return Choice(settings[setting], sizes[size], float(scores[setting, size]), seconds)
+
+
+def _scores(
+    cell: Cell, settings: Sequence[Mapping[str, Any]], X: Any, y: Any, train: Any, test: Any
+) -> NDArray[np.float64]:
+    """Score every setting (rows) and number of neighbours (columns) on one inner fold."""
+    A, B = standardized(X[train], X[test]) if cell.standardize else (X[train], X[test])
+    by_itself = methods.classifies(cell.method, cell.parameters)
+    predicted, columns = (_by_itself, 1) if by_itself else (_votes, len(cell.tune["neighbors"]))
+    tuned_by = cell.tune["score"]
+    names = [tuned_by] if isinstance(tuned_by, str) else tuned_by
+    scores: list[list[float]] = []
+    for setting in settings:
+        try:
+            found = predicted(cell, setting, A, B, y[train])
+            scores.append([fmean(_score(name, y[test], *each) for name in names) for each in found])
+        except FAILURES as error:
+            warnings.warn(f"{setting} failed: {describe_failure(error)}", stacklevel=2)
+            scores.append([np.nan] * columns)
+    return np.array(scores)
+
+
+def _votes(
+    cell: Cell, setting: Mapping[str, Any], A: Any, B: Any, y: Any
+) -> Iterator[tuple[Any, Any]]:
+    """Yield the predicted labels of B and their scores, for each number of neighbours."""
+    reducer = reducer_of(cell, setting, y)
+    if reducer is not None:
+        reducer.fit(A, y)
+        A, B = reducer.transform(A), reducer.transform(B)
+    for k, counts in neighbor_counts(A, sparse.csr_array(y), B, cell.tune["neighbors"]):
+        yield 2 * counts > k, counts
+
+
+def _by_itself(
+    cell: Cell, setting: Mapping[str, Any], A: Any, B: Any, y: Any
+) -> Iterator[tuple[Any, Any]]:
+    """Yield what a method that classifies by itself predicts for B, and its scores."""
+    parameters = {**cell.parameters, **setting}
+    classifier = methods.make_estimator(cell.method, parameters, None, cell.random_state())
+    fitted = LabelClassifier.fit(classifier, A, y)
+    yield fitted.predict(B), fitted.scores(B)
+
+
+def _score(name: str, y: Any, predicted: Any, scores: Any) -> float:
+    score = SCORES[name]
+    if score.needs_probabilities:
+        return float(score.function(y, scores)) * (-1 if score.lower_is_better else 1)
+    if name in TUNED:
+        average = cast(Average, TUNED[name])
+        predicted = scores >= best_thresholds(scores, sparse.csr_array(y), average=average)
+    return float(score.function(y, predicted))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import warnings
 from collections.abc import Iterable, Mapping
@@ -13,7 +14,6 @@ from typing import IO, TYPE_CHECKING, Any, Self
 
 from skml_kalda.bench.plan import Cell, Plan
 from skml_kalda.bench.running.data import Source
-from skml_kalda.bench.running.fitting import printable
 from skml_kalda.datasets.manifest import read_manifest
 
 if TYPE_CHECKING:
@@ -52,6 +52,19 @@ _FIELDS = (
     "labels",
     "warnings",
 )
+
+
+def printable(text: str) -> str:
+    r"""Replace control characters and lone surrogates by their escapes; no file can hold these.
+
+    Examples
+    --------
+    >>> from skml_kalda.bench.running.results import printable
+    >>> print(printable("caf\udce9 \x1b[31m"))
+    caf\udce9 \x1b[31m
+    """
+    odd = r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]"
+    return re.sub(odd, lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 def _complete(record: Mapping[str, Any]) -> Row:
