@@ -98,7 +98,7 @@ class LabelledBlocks:
         for i, block in enumerate(self._blocks):
             more = () if seed is None else ((seed, i),)
             parts.append(graph.add(_of_block, function, *block, *more))
-        total = graph.compute(graph.add_sum(parts))
+        (total,) = graph.compute_all([graph.add_sum(parts)])
         if total is None:
             raise _no_rows()
         return total
@@ -196,10 +196,6 @@ class Graph:
             parts = [self.add(_sum, *pair) if len(pair) == 2 else pair[0] for pair in pairs]
         return parts[0]
 
-    def compute(self, reference: Any) -> Any:
-        """Run a call and everything it depends on; return its result."""
-        return self.compute_all([reference])[0]
-
     def compute_all(self, references: Sequence[Any]) -> list[Any]:
         """Run calls and everything they depend on; return their results."""
         with _large_arguments():
@@ -256,7 +252,7 @@ class KeptBlocks:
     ) -> Any:
         """Return the sum of function(block, *shared) over all blocks."""
         graph, calls = self._calls(function, shared, each)
-        return graph.compute(graph.add_sum(calls))
+        return graph.compute_all([graph.add_sum(calls)])[0]
 
     def _calls(self, function: Any, shared: Any, each: Any) -> tuple[Graph, list[Any]]:
         graph = Graph()
@@ -324,7 +320,7 @@ def samples_on_workers(reducer: Any, X: Any) -> SamplesOnWorkers | None:
     blocks = RowBlocks(X).blocks
     graph = Graph()
     # The metadata of dask need not be true: look at a block.
-    if not graph.compute(graph.add(sparse.issparse, blocks[0])):
+    if not graph.compute_all([graph.add(sparse.issparse, blocks[0])])[0]:
         return None
     kept = KeptBlocks(blocks).keep(_checked_rows, worker)
     shapes, stored, dtypes = zip(*kept.gather(_size), strict=True)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,10 +25,10 @@ from sklearn.metrics.pairwise import (
     pairwise_kernels,
 )
 from sklearn.preprocessing import normalize
-from sklearn.utils import check_random_state, gen_batches
+from sklearn.utils import gen_batches
 from sklearn.utils.extmath import randomized_svd, safe_sparse_dot
 
-from skml_kalda._core.arrays import Array, batches, check_distances, sum_duplicates
+from skml_kalda._core.arrays import Array, batches, sum_duplicates
 from skml_kalda._core.centred import full_column_shift, wholly_shifted
 from skml_kalda._core.eigenproblem import RANGE_RTOL, positive_eigenpairs, with_signs
 from skml_kalda._core.scatter import PrimalScatter, Spectrum
@@ -229,15 +229,6 @@ def whitening(K: Array, dtype: Any = np.float64) -> Array:
     return vectors / np.sqrt(values)
 
 
-def check_square(X: Any) -> None:
-    """Raise if X is not square, as the kernel of samples with one another is."""
-    if X.shape[0] != X.shape[1]:
-        raise ValueError(
-            f"X has shape {X.shape}, but a precomputed kernel must be square: pass the "
-            "kernel values of all training samples with one another."
-        )
-
-
 LandmarkChoice: TypeAlias = Literal["kmeans", "random"]
 
 # Samples drawn for each centre of k-means, and the number of its steps: landmarks need to be well
@@ -353,9 +344,7 @@ class KernelFeatures:
     whitening: Array
 
     @classmethod
-    def of(
-        cls, kernel: LandmarkKernel, landmarks: Landmarks, gamma: float | None
-    ) -> KernelFeatures:
+    def of(cls, kernel: LandmarkKernel, landmarks: Landmarks, gamma: float | None) -> Self:
         """Decompose the kernel of the landmarks on its range."""
         with np.errstate(over="ignore", invalid="ignore"):
             K = kernel(landmarks.points)
@@ -438,46 +427,3 @@ def check_kernel(values: Array) -> None:
             "The kernel of X has values that are not finite, or too large to be squared: use "
             "another unit, for example a StandardScaler before this estimator, or another kernel."
         )
-
-
-def choose_features(
-    X: Any,
-    weight: Array,
-    *,
-    n_landmarks: int | Literal["auto"],
-    kernel: Any,
-    gamma: float | Literal["median"] | None,
-    landmarks: LandmarkChoice,
-    kernel_params: Mapping[str, Any] | None,
-    random_state: Any,
-    n_jobs: int | None,
-    feature_names: Any = None,
-) -> KernelFeatures:
-    """Choose the landmarks and the width of the kernel; parameters as in `LandmarkFeatures`."""
-    n, wanted = np.count_nonzero(weight), most_landmarks(n_landmarks)
-    if n == 0:
-        raise ValueError("X has no sample of positive weight to choose landmarks from.")
-    if n_landmarks != "auto" and wanted > n:
-        raise ValueError(
-            f"n_landmarks={wanted} must be <= {n}, the number of samples of positive weight."
-        )
-    if kernel == "precomputed":
-        check_square(X)
-        landmarks = "random"
-    else:
-        check_distances(X, feature_names)
-    rng = check_random_state(random_state)
-    unit_length = bool(kernel == "cosine")
-    chosen = choose_landmarks(X, weight, wanted, landmarks, rng, unit_length=unit_length)
-    if not has_gamma(kernel):
-        gamma = None
-    elif gamma == "median":
-        gamma = median_gamma(kernel, X, weight, check_random_state(random_state))
-    given = chosen.indices if kernel == "precomputed" else chosen.points
-    values = LandmarkKernel(given, kernel, gamma, kernel_params, n_jobs)
-    return KernelFeatures.of(values, chosen, gamma)
-
-
-def most_landmarks(n_landmarks: int | Literal["auto"]) -> int:
-    """Return the number of landmarks, if there are enough samples."""
-    return MANY_LANDMARKS if n_landmarks == "auto" else n_landmarks

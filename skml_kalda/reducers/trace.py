@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 from scipy import linalg
@@ -29,6 +29,10 @@ from skml_kalda.reducers.base import (
 from skml_kalda.reducers.lda import GeneralizedReducer
 
 _MAX_ITER = 100
+
+
+# a, b and the fitted attributes of the method.
+Coefficients: TypeAlias = tuple[float, float, dict[str, Any]]
 
 
 class ScatterDifference:
@@ -96,9 +100,7 @@ class ScatterDifferenceReducer(BaseReducer):
         return chosen_ridge(type(self).__name__, self.ridge, scatter)
 
     @abstractmethod
-    def _coefficients(
-        self, difference: ScatterDifference, k: int
-    ) -> tuple[float, float, dict[str, Any]]:
+    def _coefficients(self, difference: ScatterDifference, k: int) -> Coefficients:
         """Return a, b and the fitted attributes of the method."""
 
     def _directions(self, scatter: Scatter) -> Directions:
@@ -183,9 +185,7 @@ class TraceRatio(ScatterDifferenceReducer):
     ratio_: float
     n_iter_: int
 
-    def _coefficients(
-        self, difference: ScatterDifference, k: int
-    ) -> tuple[float, float, dict[str, Any]]:
+    def _coefficients(self, difference: ScatterDifference, k: int) -> Coefficients:
         rho, ratio, n_iter = -1.0, 0.0, 0
         while ratio > rho and n_iter < _MAX_ITER:  # it rises until rounding stops it
             rho = ratio
@@ -263,9 +263,7 @@ class SDPLDA(ScatterDifferenceReducer):
 
     lambda_: float
 
-    def _coefficients(
-        self, difference: ScatterDifference, k: int
-    ) -> tuple[float, float, dict[str, Any]]:
+    def _coefficients(self, difference: ScatterDifference, k: int) -> Coefficients:
         ratio = self._largest_ratio(difference)
         return 1 + ratio, ratio, {"lambda_": ratio}  # S_b − λ₁S_w = (1 + λ₁) S_b − λ₁S_t
 
@@ -343,9 +341,7 @@ class MMC(ScatterDifferenceReducer):
     def _ridge(self, scatter: Scatter) -> float:
         return 0.0  # nothing is inverted
 
-    def _coefficients(
-        self, difference: ScatterDifference, k: int
-    ) -> tuple[float, float, dict[str, Any]]:
+    def _coefficients(self, difference: ScatterDifference, k: int) -> Coefficients:
         return 2.0, 1.0, {}  # S_b − S_w = 2 S_b − S_t
 
 

@@ -17,17 +17,26 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 
-from skml_kalda._core.arrays import Array, check_labels, is_dask, stacked, sum_duplicates
+from skml_kalda._core.arrays import (
+    Array,
+    check_distances,
+    check_labels,
+    is_dask,
+    stacked,
+    sum_duplicates,
+)
 from skml_kalda._core.eigenproblem import signs
 from skml_kalda._core.kernels import (
+    MANY_LANDMARKS,
     ROWS_PER_LANDMARK,
     KernelFeatures,
     LandmarkChoice,
     LandmarkKernel,
     check_kernel,
-    choose_features,
+    choose_landmarks,
     functions,
-    most_landmarks,
+    has_gamma,
+    median_gamma,
 )
 from skml_kalda._core.labels import LabelledSamples, Weights
 from skml_kalda._core.messages import warn_on_units
@@ -77,23 +86,41 @@ class KernelTransformer(StreamingTransformer):
 
     def _choose(self, X: Any, weight: Array) -> KernelFeatures:
         """Choose the landmarks and the width of the kernel."""
-        return choose_features(
-            X,
-            weight,
-            n_landmarks=self.n_landmarks,
-            kernel=self.kernel,
-            gamma=self.gamma,
-            landmarks=self.landmarks,
-            kernel_params=self.kernel_params,
-            random_state=self.random_state,
-            n_jobs=self.n_jobs,
-            feature_names=getattr(self, "feature_names_in_", None),
-        )
+        n, wanted = np.count_nonzero(weight), self._most_landmarks
+        if n == 0:
+            raise ValueError("X has no sample of positive weight to choose landmarks from.")
+        if self.n_landmarks != "auto" and wanted > n:
+            raise ValueError(
+                f"n_landmarks={wanted} must be <= {n}, the number of samples of positive weight."
+            )
+        precomputed, unit_length = self.kernel == "precomputed", bool(self.kernel == "cosine")
+        if not precomputed:
+            check_distances(X, getattr(self, "feature_names_in_", None))
+        elif X.shape[0] != X.shape[1]:
+            raise ValueError(
+                f"X has shape {X.shape}, but a precomputed kernel must be square: pass the "
+                "kernel values of all training samples with one another."
+            )
+        how: LandmarkChoice = "random" if precomputed else self.landmarks
+        rng = check_random_state(self.random_state)
+        chosen = choose_landmarks(X, weight, wanted, how, rng, unit_length=unit_length)
+        gamma = self.gamma if has_gamma(self.kernel) else None
+        if gamma == "median":
+            rng = check_random_state(self.random_state)
+            gamma = median_gamma(self.kernel, X, weight, rng)
+        given = chosen.indices if precomputed else chosen.points
+        values = LandmarkKernel(given, self.kernel, gamma, self.kernel_params, self.n_jobs)
+        return KernelFeatures.of(values, chosen, gamma)
+
+    @property
+    def _most_landmarks(self) -> int:
+        """Number of landmarks, if there are enough samples."""
+        return MANY_LANDMARKS if self.n_landmarks == "auto" else int(self.n_landmarks)
 
     @property
     def _enough(self) -> int:
         """Number of samples to choose landmarks from, if not all are in memory."""
-        return ROWS_PER_LANDMARK * most_landmarks(self.n_landmarks)
+        return ROWS_PER_LANDMARK * self._most_landmarks
 
     def _choose_from_blocks(
         self, X: Any, sample_weight: Any, first: FirstSamples | None
