@@ -1,5 +1,6 @@
 """What a release shows to the world agrees with itself."""
 
+import json
 import re
 import tomllib
 from itertools import chain
@@ -23,6 +24,13 @@ def test_citation_names_the_version_and_the_paper():
     assert citation["license"] == PROJECT["license"]
     (paper,) = citation["references"]
     assert [author["family-names"] for author in paper["authors"]] == ["Zheng", "Ding"]
+    archived = json.loads((ROOT / ".zenodo.json").read_text("utf-8"))
+    assert archived["description"] == citation["abstract"]
+    for name in ("title", "keywords", "license"):
+        assert archived[name] == citation[name]
+    assert [each["name"] for each in archived["creators"]] == [
+        each["name"] for each in citation["authors"]
+    ]
 
 
 def test_all_is_every_extra_for_users():
@@ -53,8 +61,11 @@ def test_the_floor_is_the_oldest_version_of_every_dependency():
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / ".github").rglob("*.yml")), ids=lambda p: p.name)
-def test_every_workflow_and_form_is_yaml(path):
-    assert isinstance(yaml.safe_load(path.read_text("utf-8")), dict)
+def test_every_workflow_and_form_is_yaml_and_pins_actions_by_hash(path):
+    text = path.read_text("utf-8")
+    assert isinstance(yaml.safe_load(text), dict)
+    used = re.findall(r"uses: (.+)", text)
+    assert [each for each in used if not re.fullmatch(r"\S+@[0-9a-f]{40} # v\S+", each)] == []
 
 
 def test_links_of_the_readme_are_absolute():
