@@ -195,7 +195,6 @@ def test_the_report_of_a_tuned_plan_tells_all(results, tmp_path):
         assert f"By {name} with k-NN, Friedman's test over 2 datasets" in text
     assert "Against no reduction" in text
     assert "240 of 593 samples" in text
-    assert "How often each value was chosen" in text
     for score in ("macro-f1", "micro-f1", "average-precision", "ranking-loss"):
         assert (tmp_path / "figures" / f"nested-ranks-{score}.svg").exists()
     (axis,) = figure(results, "ranks", score="micro_f1").axes

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
@@ -14,20 +13,11 @@ from scipy.linalg import orthogonal_procrustes
 
 from skml_kalda._core.messages import check_name
 from skml_kalda.bench.methods import ITSELF, label
+from skml_kalda.bench.reporting import tables
 from skml_kalda.bench.reporting.ranks import rank_methods
-from skml_kalda.bench.reporting.tables import (
-    classifiers_in,
-    fold_means,
-    scores_in,
-    size_of,
-    split_means,
-    table,
-    time_ratios,
-    with_candidates,
-)
 from skml_kalda.bench.running.results import Results
-from skml_kalda.bench.scores import MAIN, SCORES, Score
-from skml_kalda.inspection.displays import OTHERS, PALETTE, draw_wedges
+from skml_kalda.bench.scores import SCORES, Score
+from skml_kalda.inspection import ProjectionDisplay
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -68,11 +58,9 @@ def figure_names(results: Results) -> list[str]:
         return [results.plan.kind]
     if results.plan.dimensions:
         return ["dimension"]
-    if results.plan.repeats > 1 and len(results.plan.datasets) == len(results.plan.methods) == 1:
-        return ["spread"]
-    rankable = rank_methods(fold_means(results, "accuracy", classifiers_in(results)[0]))
-    names = ["scores", "ranks"] if rankable else ["scores"]
-    return [*names, "cost"] if time_ratios(results).shape[1] > 1 else names
+    means = tables.fold_means(results, "accuracy", tables.classifiers_in(results)[0])
+    names = ["scores", "ranks"] if rank_methods(means) else ["scores"]
+    return [*names, "cost"] if tables.time_ratios(results).shape[1] > 1 else names
 
 
 def figure(results: Results, name: str | None = None, *, score: str = "accuracy") -> Figure:
@@ -83,8 +71,8 @@ def figure(results: Results, name: str | None = None, *, score: str = "accuracy"
     results : Results
         From `run` or `read_results`.
     name : str, optional
-        "scores", "ranks", "cost", "spread", "dimension", "convergence", "projection" or
-        "gallery", if the results can show it; by default the first that they can show.
+        "scores", "ranks", "cost", "dimension", "convergence", "projection" or "gallery", if the
+        results can show it; by default the first that they can show.
     score : str, default="accuracy"
         The score of "scores", "ranks", "cost" and "dimension".
 
@@ -164,7 +152,7 @@ def _with_legend(drawn: Figure, columns: int = 4) -> Figure:
 
 def _scores(results: Results, score: Score) -> Figure:
     """Draw our score with its deviation over the folds, and the paper's, for each method."""
-    found = table(results, score.name)
+    found = tables.table(results, score.name)
     methods = list(results.plan.methods)[::-1]
     groups = list(found.groupby("dataset", sort=False))
     drawn, axes = _panels(len(groups), height=0.9 + 0.24 * len(methods))
@@ -186,12 +174,12 @@ def _scores(results: Results, score: Score) -> Figure:
 
 def _ranks(results: Results, score: Score) -> Figure:
     """Draw the mean rank of each method for each classifier, with half the critical difference."""
-    classifiers = classifiers_in(results)
+    classifiers = tables.classifiers_in(results)
     drawn, axes = _panels(
         len(classifiers), width=4.6, height=1.2 + 0.2 * len(results.plan.methods), columns=2
     )
     for axis, classifier in zip(axes, classifiers, strict=True):
-        means = fold_means(results, score.name, classifier)
+        means = tables.fold_means(results, score.name, classifier)
         ranking = rank_methods(means, ascending=score.lower_is_better)
         if ranking is None:
             continue
@@ -211,10 +199,9 @@ def _ranks(results: Results, score: Score) -> Figure:
 
 def _costs(results: Results, score: Score) -> Figure:
     """Draw the score of each method against its time to train, a panel for each dataset."""
-    ratios = time_ratios(results)
-    means = (
-        with_candidates(results).groupby(["dataset", "candidate"], sort=False)[score.name].mean()
-    )
+    ratios = tables.time_ratios(results)
+    groups = tables.with_candidates(results).groupby(["dataset", "candidate"], sort=False)
+    means = groups[score.name].mean()
     drawn, axes = _panels(len(ratios))
     for axis, name in zip(axes, ratios.index, strict=True):
         for number, each in enumerate(ratios.columns):
@@ -236,33 +223,15 @@ def _costs(results: Results, score: Score) -> Figure:
     return _with_legend(drawn, columns)
 
 
-def _spread(results: Results, score: Score) -> Figure:
-    """Draw a histogram over the splits for each of the main scores."""
-    shown = [name for name in MAIN if name in scores_in(results)]
-    drawn, axes = _panels(len(shown))
-    for axis, name in zip(axes, shown, strict=True):
-        for number, classifier in enumerate(results.plan.classifiers):
-            splits = split_means(results, name, classifier)
-            look: dict[str, Any] = {"color": _color(number)}
-            axis.hist(splits, bins="auto", alpha=0.45, label=f"splits, {classifier}", **look)
-            axis.axvline(splits.mean(), label=f"their mean, {classifier}", **look)
-        for paper in table(results, name)["paper"].dropna():
-            axis.axvline(paper, color=_color(4), ls="--", label="paper")
-        axis.set(title=SCORES[name].title)
-        axis.locator_params(axis="x", nbins=4)
-    drawn.supylabel("number of splits", fontsize=9)
-    return _with_legend(drawn)
-
-
 def _dimension(results: Results, score: Score) -> Figure:
-    found = table(results, score.name)
+    found = tables.table(results, score.name)
     groups = list(found.groupby("dataset", sort=False))
     drawn, axes = _panels(len(groups))
     for axis, (name, part) in zip(axes, groups, strict=True):
         for number, (method, rows) in enumerate(part.groupby("method", sort=False)):
             line = "-" if number == 0 else "--"
             axis.plot(rows["dimension"], rows["mean"], line, color=_color(number), label=method)
-        full = size_of(results, str(name))["labels"] - 1
+        full = tables.size_of(results, str(name))["labels"] - 1
         if full <= found["dimension"].max():
             axis.axvline(full, color=INK, lw=0.8, ls=":", label="K − 1")
         axis.set(title=name)
@@ -314,6 +283,7 @@ def _gallery(results: Results, score: Score) -> Figure:
     drawn, axes = _panels(len(rows), width=3.6, height=3.6, columns=2)
     drawn.set_layout_engine("constrained", w_pad=0.12, h_pad=0.06)
     last = {row["dataset"]: row for row in rows}
+    legend: dict[str, Any] = {}
     for axis, row in zip(axes, rows, strict=True):
         # Rotate and mirror the points to match the last panel; this changes no distance.
         points, like = (
@@ -321,42 +291,30 @@ def _gallery(results: Results, score: Score) -> Figure:
             for each in (row, last[row["dataset"]])
         )
         rotation, _ = orthogonal_procrustes(points, like)
-        of, colors = f" ({row['dataset']})" if len(last) > 1 else "", _label_colors(row)
-        sets = [[colors.get(name, OTHERS) for name in names] for names in _label_sets(row)]
-        draw_wedges(axis, points @ rotation, sets, _POINT_AREA, edgecolors=PAPER)
+        y, names = row["classes_of_points"], None
+        if y is None:
+            names = row["labels"]
+            y = np.array([np.isin(range(len(names)), each) for each in row["labels_of_points"]])
+        display = ProjectionDisplay.from_transformed(
+            points @ rotation, y, label_names=names, ax=axis, size=_POINT_AREA, edgecolors=PAPER
+        )
+        of = f" ({row['dataset']})" if len(last) > 1 else ""
+        own: Any = display.legend_
+        texts = (f"{text.get_text()}{of}" for text in own.get_texts())
+        legend |= dict(zip(texts, own.legend_handles, strict=True))
+        own.remove()
         axis.set_title(f"{label(row['method'])}{of}", loc="left", weight="bold")
         axis.set_title(f"macro F1 {row['scores']['macro_f1']:.2f}", loc="right")
-        axis.set(xticks=[], yticks=[], aspect="equal", adjustable="datalim")
+        axis.set(xticks=[], yticks=[], xlabel="", ylabel="", adjustable="datalim")
         axis.spines[:].set(visible=True, alpha=0.25)
-        for name, color in colors.items():
-            axis.scatter([], [], s=_POINT_AREA, color=color, label=f"{name}{of}")
-    return _with_legend(drawn, columns=3)
-
-
-def _label_sets(row: Mapping[str, Any]) -> list[list[str]]:
-    """Return the names of the labels of each point, or an empty name if it has none."""
-    if row.get("classes_of_points"):
-        return [[name] for name in row["classes_of_points"]]
-    names = row["labels"]
-    return [[names[number] for number in each] or [""] for each in row["labels_of_points"]]
-
-
-def _label_colors(row: Mapping[str, Any]) -> dict[str, str]:
-    """Return a colour for each of the most frequent labels, in the order of the dataset."""
-    counts = Counter(name for names in _label_sets(row) for name in names)
-    shown = set(counts)
-    del counts[""]
-    frequent = {name for name, _ in counts.most_common(len(PALETTE))}
-    named = [name for name in row.get("labels") or sorted(counts) if name in frequent]
-    rest = {"another label, or none": OTHERS} if shown - set(named) else {}
-    return dict(zip(named, PALETTE, strict=False)) | rest
+    drawn.legend([*legend.values()], [*legend], loc="outside upper center", ncols=3)
+    return drawn
 
 
 _DRAW: dict[str, Callable[[Results, Score], Figure]] = {
     "scores": _scores,
     "ranks": _ranks,
     "cost": _costs,
-    "spread": _spread,
     "dimension": _dimension,
     "convergence": _convergence,
     "projection": _projection,

@@ -13,27 +13,9 @@ import pandas as pd
 from jinja2 import Environment, PackageLoader, select_autoescape
 
 from skml_kalda.bench.methods import ITSELF, NO_REDUCTION, label
+from skml_kalda.bench.reporting import tables
 from skml_kalda.bench.reporting.figures import figure, figure_names, svg
 from skml_kalda.bench.reporting.ranks import leader, rank_methods
-from skml_kalda.bench.reporting.tables import (
-    SWAPPED,
-    agreement,
-    candidate,
-    choices,
-    classifiers_in,
-    differences,
-    fold_means,
-    has_swapped_names,
-    main_scores,
-    mean_over_datasets,
-    ordered_scores,
-    published_outside,
-    scores_in,
-    size_of,
-    table,
-    time_ratios,
-    with_candidates,
-)
 from skml_kalda.bench.running.data import lines_about
 from skml_kalda.bench.running.results import Results, failures_by_kind
 from skml_kalda.bench.scores import SCORES, Score
@@ -44,7 +26,6 @@ _CAPTIONS = {
     "ranks": "{score}: mean rank across the datasets (1 is best). Methods whose bars do not "
     "overlap differ by Nemenyi's test at 5 %; the band is that of the best.",
     "cost": "{score} against the time to train, as a ratio to the fastest: best is above and left.",
-    "spread": "How the splits of the same samples differ: the mean over the folds of each split.",
     "dimension": "{score} by dimension of the subspace; the dotted line is K − 1.",
     "convergence": "The objective by iteration; thin lines extend the last value.",
     "projection": "Every sample in the first two dimensions; colours and markers show the classes.",
@@ -158,9 +139,9 @@ def report(results: Results | Sequence[Results], output: str | PathLike[str] | N
         text = environment.get_template(name).render(title=title, chapters=chapters)
         _write(folder / name, text.rstrip() + "\n")
     scores = [
-        table(run, score).assign(plan=run.plan.name, score=score)
+        tables.table(run, score).assign(plan=run.plan.name, score=score)
         for run in runs
-        for score in scores_in(run)
+        for score in tables.scores_in(run)
     ]
     found = pd.concat(scores) if scores else pd.DataFrame()
     _write(folder / "scores.csv", found.to_csv(index=False, float_format="%.6f"))
@@ -200,18 +181,18 @@ def _capitalized(text: str) -> str:
 def _parts(results: Results, anchor: str) -> Iterator[Part]:
     plan = results.plan
     scored = plan.kind == "scores" and bool(results.ok) and not plan.dimensions
-    tables = {each: table(results, each.name) for each in ordered_scores(results) if scored}
+    means = {
+        each: tables.table(results, each.name) for each in tables.ordered_scores(results) if scored
+    }
     leads = _summary(results) if scored else ()
     yield Part("Summary", [_setting(results), *leads, plan.about, *lines_about(results.data)])
     if scored:
-        swapped = [SWAPPED] if has_swapped_names(results) else []
-        yield Part("Scores", [_scores(results, tables), *swapped])
+        swapped = [tables.SWAPPED] if tables.has_swapped_names(results) else []
+        yield Part("Scores", [_scores(results, means), *swapped])
     if results.ok:
         yield Part("Figures", list(_pictures(results, anchor)))
     if scored:
-        yield from _details(results, tables)
-    elif results.ok and plan.dimensions and plan.kind == "scores":
-        yield Part("Scores by dimension", [_by_dimension(results)])
+        yield from _details(results, means)
     elif plan.kind == "convergence":
         yield Part("The objective", [_objectives(results)])
     if absent := list(_absent(results)):
@@ -262,8 +243,8 @@ def _by_column(
 
 def _summary(results: Results) -> Iterator[str | Grid]:
     """Yield which method leads, by how much, how certain that is, and what it costs."""
-    ratios = time_ratios(results)
-    found = (leader(results, score) for score in ordered_scores(results)[:8])
+    ratios = tables.time_ratios(results)
+    found = (leader(results, score) for score in tables.ordered_scores(results)[:8])
     leads = [lead for lead in found if lead is not None]
     rows = [
         [
@@ -295,49 +276,39 @@ def _ratio(value: Any) -> str:
 
 
 def _pictures(results: Results, anchor: str) -> Iterator[Picture]:
-    first, *others = main_scores(results)
+    first, *others = tables.main_scores(results)
     names = figure_names(results)
     more = [("ranks", score) for score in others if "ranks" in names]
     for name, score in [*((name, first) for name in names), *more]:
         words = [anchor, name, *([score.replace("_", "-")] if others else [])]
-        paper = table(results, score)["paper"].notna().any()
+        paper = tables.table(results, score)["paper"].notna().any()
         published = ", and the paper's number where it has one" if paper else ""
         caption = _CAPTIONS[name].format(score=_capitalized(SCORES[score].title), paper=published)
         drawn = svg(figure(results, name, score=score), "-".join(words))
         yield Picture("-".join(words), caption, drawn)
 
 
-def _by_dimension(results: Results) -> Grid:
-    means = table(results).set_index(["dataset", "method", "dimension"])["mean"]
-    wide = means.unstack(sort=False)[list(results.plan.dimensions)]
-    rows = [
-        [", ".join(map(str, names)), *("" if pd.isna(v) else f"{v:.4f}" for v in values)]
-        for names, values in zip(wide.index, wide.to_numpy(), strict=True)
-    ]
-    return _plain("Accuracy by dimension", ["dataset, method", *wide.columns], rows)
-
-
-def _scores(results: Results, tables: Tables, dataset: str | None = None) -> Grid:
+def _scores(results: Results, means: Tables, dataset: str | None = None) -> Grid:
     """Make the table of methods and measures, of one dataset or of the means over all."""
     names = list(dict.fromkeys(row["dataset"] for row in results.ok))
     dataset = names[0] if len(names) == 1 else dataset
     columns = {}
-    for score, found in tables.items():
-        found = found[found["dataset"] == dataset] if dataset else mean_over_datasets(found)
+    for score, found in means.items():
+        found = found[found["dataset"] == dataset] if dataset else tables.mean_over_datasets(found)
         found = found.sort_values("mean", ascending=score.lower_is_better, kind="stable")
         best = score.best(found["mean"])
         columns[score.title] = {
-            candidate(str(row.method), str(row.classifier)): _entry(row, best)
+            tables.candidate(str(row.method), str(row.classifier)): _entry(row, best)
             for row in found.itertuples()
         }
     for kind in ("train", "predict"):
-        ratios = time_ratios(results, f"{kind}_seconds")
+        ratios = tables.time_ratios(results, f"{kind}_seconds")
         if not ratios.empty:
             times = ratios.loc[dataset] if dataset else ratios.median()
             columns[f"time to {kind}"] = {str(k): Entry(_ratio(v)) for k, v in times.items()}
     caption = "Mean over the datasets"
     if dataset:
-        most, n = results.plan.max_rows.get(dataset, 0), size_of(results, dataset)["rows"]
+        most, n = results.plan.max_rows.get(dataset, 0), tables.size_of(results, dataset)["rows"]
         drawn = f", {most} of {n} samples" if 0 < most < n else ""
         caption = f"{dataset}{drawn}: mean and standard deviation over the folds"
     # The time to train is one of the columns that are always shown.
@@ -355,9 +326,9 @@ def _entry(row: Any, best: float) -> Entry:
     return Entry(f"{row.mean:.4f}", bool(row.mean == best), ", ".join(notes))
 
 
-def _details(results: Results, tables: Tables) -> Iterator[Part]:
+def _details(results: Results, means: Tables) -> Iterator[Part]:
     """Yield what explains the table of scores: verdicts, ranks, every dataset, every label."""
-    verdict = agreement(results)
+    verdict = tables.agreement(results)
     if not verdict.empty:
         caption = "By accuracy, among the methods of the paper"
         grid = _plain(caption, list(verdict), verdict.to_numpy())
@@ -369,7 +340,7 @@ def _details(results: Results, tables: Tables) -> Iterator[Part]:
     names = list(dict.fromkeys(row["dataset"] for row in results.ok))
     if len(names) > 1:
         yield Part(
-            "Scores by dataset", [_scores(results, tables, name) for name in names], folded=True
+            "Scores by dataset", [_scores(results, means, name) for name in names], folded=True
         )
     if labels := [each for name in names for each in _labels(results, name)]:
         yield Part("Scores by label", labels, folded=True)
@@ -377,7 +348,7 @@ def _details(results: Results, tables: Tables) -> Iterator[Part]:
 
 def _labels(results: Results, dataset: str) -> Iterator[Grid]:
     """Yield the table of the F1 of every label, if the results have it."""
-    frame = with_candidates(results).query("dataset == @dataset").dropna(subset="label_f1")
+    frame = tables.with_candidates(results).query("dataset == @dataset").dropna(subset="label_f1")
     if frame.empty:
         return
     names = list(dict.fromkeys(frame["candidate"]))
@@ -397,41 +368,36 @@ def _labels(results: Results, dataset: str) -> Iterator[Grid]:
 
 def _outside(results: Results) -> Iterator[Grid]:
     """Yield a table for each dataset that a plan splits as published results did."""
-    for name in results.plan.datasets:
-        train = results.plan.train_rows.get(name)
-        theirs = published_outside()
-        theirs = theirs[theirs["dataset"] == name]
-        if not train or theirs.empty:
-            continue
-        scores = list(dict.fromkeys(theirs["score"]))
-        rows: list[list[Any]] = []
-        for (source, method, n), part in theirs.groupby(
-            ["source", "method", "train_rows"], sort=False
-        ):
-            values = part.set_index("score")["value"]
-            shown = [f"{values[score]:.4g}" if score in values else "–" for score in scores]
-            rows.append([Entry(str(method), note=str(source)), n, *shown])
-        tables = [table(results, score).set_index(["dataset", "method"]) for score in scores]
-        for method in results.plan.methods:
-            ours = [found.loc[found.index == (name, method)] for found in tables]
-            if all(len(part) for part in ours):
-                means = [f"{p['mean'].iloc[0]:.4f} ± {p['sd'].iloc[0]:.3f}" for p in ours]
-                rows.append([Entry(label(method), best=True, note="here"), train, *means])
+    plan = results.plan
+    for name in plan.train_rows:
+        columns = {}
+        theirs = tables.published_outside().query("dataset == @name")
+        row: Any
+        for score in dict.fromkeys(theirs["score"]):
+            rows = theirs[theirs["score"] == score]
+            entries = {
+                f"{row.method} ({row.source}, {row.train_rows} samples)": Entry(f"{row.value:.4g}")
+                for row in rows.itertuples()
+            }
+            for row in tables.table(results, score).query("dataset == @name").itertuples():
+                ours = Entry(f"{row.mean:.4f}", best=True, note=f"± {row.sd:.3f}")
+                entries[f"{tables.candidate(row.method, row.classifier)}, here"] = ours
+            columns[SCORES[score].title] = entries
         kind = "published" if read_manifest(name).splits else "random"
         caption = (
-            f"{name}: as published, and here ({results.plan.folds} {kind} splits, mean ± standard "
-            "deviation)"
+            f"{name}: as published, and here in bold, from {plan.train_rows[name]} samples: "
+            f"mean and standard deviation over {plan.folds} {kind} splits"
         )
-        titles = [SCORES[score].label for score in scores]
-        yield _plain(caption, ["method", "training samples", *titles], rows)
+        if columns:
+            yield _by_column(caption, columns)
 
 
 def _comparison(results: Results) -> Iterator[str | Grid]:
     """Rank the methods by the main scores; after a tuning also with gains and choices."""
-    for classifier in classifiers_in(results):
+    for classifier in tables.classifiers_in(results):
         columns, after = {}, "" if classifier == ITSELF else f" with {classifier}"
-        for score in (SCORES[name] for name in main_scores(results)):
-            means = fold_means(results, score.name, classifier)
+        for score in (SCORES[name] for name in tables.main_scores(results)):
+            means = tables.fold_means(results, score.name, classifier)
             ranking = rank_methods(means, ascending=score.lower_is_better)
             if ranking is None:
                 continue
@@ -454,27 +420,19 @@ def _comparison(results: Results) -> Iterator[str | Grid]:
         if columns:
             caption = f"Mean rank{after}; below, Nemenyi's p-value against the first method"
             yield _by_column(caption, columns)
-    if not results.plan.tune:
-        return
-    if NO_REDUCTION in set(results.frame()["method"]):
+    if results.plan.tune and NO_REDUCTION in set(results.frame()["method"]):
         caption = (
             "Against no reduction: mean difference over the datasets; below, on how many of them "
             "it exceeds its standard error over the outer folds"
         )
-        scores = [SCORES[name] for name in main_scores(results)]
+        scores = [SCORES[name] for name in tables.main_scores(results)]
         yield _by_column(caption, {score.title: _gains(results, score) for score in scores})
-    rows = (
-        [label(method), name, ", ".join(f"{value}: {n}" for value, n in counts.items() if n)]
-        for method, name, counts in choices(results)
-    )
-    caption = "How often each value was chosen, over all datasets and outer folds"
-    yield _plain(caption, ["method", "parameter", "value: times"], rows)
 
 
 def _gains(results: Results, score: Score) -> dict[str, Entry]:
     sign = -1 if score.lower_is_better else 1
     entries = {}
-    for method, rows in differences(results, score.name).groupby("method", sort=False):
+    for method, rows in tables.differences(results, score.name).groupby("method", sort=False):
         gain = sign * rows["difference"]
         up, down = (gain > rows["se"]).sum(), (gain < -rows["se"]).sum()
         mean = f"{rows['difference'].mean():+.4f}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -181,18 +181,6 @@ def differences(results: Results, score: str, baseline: str = NO_REDUCTION) -> p
     return groups.agg(["mean", "sem"]).set_axis(["difference", "se"], axis=1).reset_index()
 
 
-def choices(results: Results) -> Iterator[tuple[str, str, dict[str, int]]]:
-    """Count how often each value was chosen, by method and tuned parameter, over sets and folds."""
-    grids, neighbors = results.plan.tune["grid"], results.plan.tune["neighbors"]
-    for method in results.plan.methods:
-        rows = [row for row in results.ok if row["method"] == method]
-        # A method that classifies by itself has no neighbours to choose.
-        sizes = {"k": neighbors} if any(row["chosen_k"] is not None for row in rows) else {}
-        for name, values in {**grids.get(method, {}), **sizes}.items():
-            chosen = [{"k": row["chosen_k"], **row["chosen"]}[name] for row in rows]
-            yield method, name, {str(value): chosen.count(value) for value in values}
-
-
 def agreement(results: Results) -> pd.DataFrame:
     """Return which of the paper's methods has the best accuracy, in the paper and here.
 
@@ -200,35 +188,20 @@ def agreement(results: Results) -> pd.DataFrame:
     methods left.
     """
     found = table(results).dropna(subset=["paper"])
-    parts = found.groupby("dataset", sort=False)
-    rows = [_agreement(str(name), part) for name, part in parts if len(part) > 1]
-    columns = [
-        "dataset",
-        "best in the paper",
-        "best here",
-        "margin here",
-        "kaLDA, paper",
-        "kaLDA, here",
-    ]
-    return pd.DataFrame(rows, columns=columns)
-
-
-def _agreement(name: str, part: pd.DataFrame) -> list[object]:
-    part = part.set_index("method")
-    ours, paper = part["mean"], part["paper"]
-    ranks = [
-        int(values.round(9).rank(ascending=False, method="min").get("kaLDA", 0))
-        for values in (paper, ours)
-    ]
-    best = ours.sort_values(ascending=False)
-    margin = float(best.iloc[0] - best.iloc[1])
-    places = [f"place {rank} of {len(part)}" if rank else "not run" for rank in ranks]
-    return [name, _best(paper), _best(ours), f"{margin:.4f}", *places]
-
-
-def _best(values: pd.Series[float]) -> str:
-    """Return the name of the best method, or of all that are equally good."""
-    return " = ".join(map(str, values.index[values > values.max() - 1e-9]))
+    rows = []
+    for name, part in found.groupby("dataset", sort=False):
+        if len(part) < 2:
+            continue
+        both = part.set_index("method")[["paper", "mean"]]
+        best = [" = ".join(both.index[both[k] > both[k].max() - 1e-9]) for k in both]
+        first, second = both["mean"].nlargest(2)
+        ranks = both.round(9).rank(ascending=False, method="min").astype(int)
+        places = ["not run"] * 2
+        if "kaLDA" in ranks.index:
+            places = [f"place {rank} of {len(part)}" for rank in ranks.loc["kaLDA"]]
+        rows.append([name, *best, f"{first - second:.4f}", *places])
+    columns = ["dataset", "best in the paper", "best here", "margin here"]
+    return pd.DataFrame(rows, columns=[*columns, "kaLDA, paper", "kaLDA, here"])
 
 
 def compare(a: Results, b: Results, score: str = "accuracy") -> pd.DataFrame:
@@ -290,9 +263,3 @@ def time_ratios(results: Results, kind: str = "train_seconds") -> pd.DataFrame:
     times = frame.groupby(["dataset", "candidate"], sort=False)[kind].median().unstack(sort=False)
     times = times.clip(lower=1e-6)
     return times.div(times.min(axis=1), axis=0)
-
-
-def split_means(results: Results, score: str, classifier: str) -> pd.Series[float]:
-    """Return the mean over the folds of each split, by dataset, method and repeat."""
-    frame = rows_with(results.frame(), classifier)
-    return frame.groupby(["dataset", "method", "repeat"], sort=False)[score].mean()
