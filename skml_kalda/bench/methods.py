@@ -169,7 +169,7 @@ def parameters_in(name: str) -> dict[str, Any]:
         return {}
     try:
         return {"estimator": estimator.strip(), **json.loads(brace + rest)}
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         example = "'OPLS{\"ridge\": 1}'"
         raise ValueError(f"{name!r}: parameters must be JSON, as in {example} ({error})") from None
 
