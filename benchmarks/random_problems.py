@@ -34,6 +34,7 @@ from threadpoolctl import threadpool_limits
 
 import skml_kalda as sk
 from benchmarks.common import environment, write
+from benchmarks.literal_classifiers import difference, draw_classifier
 from skml_kalda._core.scatter import forced_form
 
 FORMS = ("dense primal", "dense dual", "sparse primal", "sparse dual", "sparse operator", "sparse")
@@ -110,7 +111,11 @@ def draw_reducer(name, rng):
     tol = {"tol": float(rng.choice([1e-4, 1e-8]))}
     ridge = [0.0, 0.01, 0.1, 1.0, "auto"][rng.integers(5)]
     label_weights = ["binary", "entropy", "correlation", "fuzzy"][rng.integers(4)]
-    more = {"MLDA": {"weights": label_weights}, "MLSI": {"beta": rng.choice([0.2, 0.5, 1.0])}}
+    latent = {
+        "beta": rng.choice([0.2, 0.5, 1.0]),
+        "form": ["direct", "inverse"][rng.random() < 0.2],
+    }
+    more = {"MLDA": {"weights": label_weights}, "MLSI": latent}
     shrinkage = [None, 0.05, 0.3, 1.0, "auto"][rng.integers(5)]
     kalda = {"shrinkage": shrinkage, "weights": str(rng.choice(["labels", "rows"]))}
     if name in ("TraceRatio", "SDPLDA"):
@@ -119,16 +124,13 @@ def draw_reducer(name, rng):
         return RIDGED[name](k, ridge=ridge, **more.get(name, {}), **tol)
     if name == "kaLDA":
         return sk.MultiLabelKaLDA(k, **kalda, **tol)
+    label_kernel = "linear" if rng.random() < 0.8 else linear_kernel
     kernel = str(rng.choice(["rbf", "linear", "cosine", "laplacian"]))
     return {
-        "MDDM": lambda: (
-            sk.MDDM(k, projection=rng.choice(["p", "f"]), **tol)
-            if rng.random() < 0.8
-            else sk.MDDM(k, label_kernel=linear_kernel)
+        "MDDM": lambda: sk.MDDM(
+            k, projection=rng.choice(["p", "f"]), label_kernel=label_kernel, **tol
         ),
-        "MLLS": lambda: sk.MLLS(
-            k, alpha=rng.choice([0.1, 1, 10]), beta=rng.choice([0.1, 1]), **tol
-        ),
+        "MLLS": lambda: sk.MLLS(k, alpha=rng.choice([0.1, 10]), beta=rng.choice([0.1, 1]), **tol),
         "MMC": lambda: sk.MMC(k),
         "OCM": lambda: sk.OCM(k),
         "kaLDA free": lambda: sk.MultiLabelKaLDA(k, constraint="none", **kalda, **tol),
@@ -150,16 +152,19 @@ def fit_in_form(reducer, X, Y, weight, form, rng):
     if "batches" in way and hasattr(reducer, "partial_fit"):
         cuts = np.sort(rng.choice(np.arange(1, len(X)), 2, replace=False))
         for rows in np.split(np.arange(len(X)), cuts):
-            given = {} if weight is None or not weights else {"sample_weight": weight[rows]}
+            given = {} if weight is None else {"sample_weight": weight[rows]}
             reducer.partial_fit(stored[rows], Y[rows], **given)
     elif "dask" in way and hasattr(reducer, "partial_fit"):
         blocks = da.from_array(X, chunks=(len(X) // 2 + 1, -1))
         if store == "sparse":
             blocks = blocks.map_blocks(sparse.csr_array)
-        with dask.config.set(scheduler="synchronous"), forced_form((way[1:] and way[1]) or None):
+        with (
+            dask.config.set(scheduler="synchronous"),
+            forced_form("operator" if "operator" in way else None),
+        ):
             reducer.fit(blocks, Y, **weights)
     else:
-        with forced_form(way[0] if way[0:] and way[0] in ("primal", "dual", "operator") else None):
+        with forced_form(way[0] if {"primal", "dual", "operator"} & set(way) else None):
             reducer.fit(stored, Y, **weights)
     Z = reducer.transform(stored if weight is None else stored[np.flatnonzero(weight)])
     return np.asarray(Z.toarray() if sparse.issparse(Z) else Z, dtype=np.float64)
@@ -184,9 +189,9 @@ def tolerance(reducer, form, X, Y, weight, Z, single):
     """
     stated = 1e-6
     free = {0.0, None} & {getattr(reducer, name, 1.0) for name in ("ridge", "shrinkage")}
-    if free or isinstance(reducer, sk.KernelKaLDA | sk.LandmarkFeatures | sk.MLLS):
+    if free or isinstance(reducer, sk.KernelKaLDA | sk.LandmarkFeatures):
         stated += 1e3 * np.finfo(np.float64).eps * condition(X, Y, weight)
-    if "operator" in form:
+    if "operator" in form or getattr(reducer, "constraint", "") == "orthonormal":
         stated = max(stated, 10 * getattr(reducer, "tol", 0.0))
     G = getattr(reducer, "components_", np.zeros((1, X.shape[1])))
     counted = slice(None) if weight is None else weight > 0
@@ -269,150 +274,19 @@ def is_tied(reference, found, X, Y, weight, bound, rng):
     return error is None and more.eigenvalues_[-2] - more.eigenvalues_[-1] <= bound * values[0]
 
 
-def nearest(train, rows, k):
-    """Return the numbers and distances of the nearest samples: every square is exact here."""
-    squares = ((rows[:, None] - train) ** 2).sum(axis=2)
-    order = np.argsort(squares, axis=1, kind="stable")[:, :k]
-    return order, np.sqrt(np.take_along_axis(squares, order, axis=1))
-
-
-def votes(kind, distances, k):
-    """Return the votes of the k nearest at these distances; the next one is there for tricube."""
-    last = distances[:, [-1 if kind == "tricube" else k - 1]]
-    share = np.where(last > 0, distances / np.where(last > 0, last, 1), 1)[:, :k]
-    if kind == "tricube":
-        return (1 - ((1 - 1e-12) * share) ** 3) ** 3
-    return 1 / np.maximum(share, 1e-3) if kind == "distance" else np.ones_like(share)
-
-
-def shares(weights, Y, order):
-    """Return the share of each label among the votes of those in whom it is known."""
-    known = ~np.isnan(Y[order])
-    found = np.einsum("ij,ijk->ik", weights, np.nan_to_num(Y[order]))
-    total = np.einsum("ij,ijk->ik", weights, known)
-    return np.divide(found, total, out=np.zeros_like(found), where=total > 1e-300)
-
-
-def neighbour_probabilities(model, X, Y, weight, rows):
-    """Return the probabilities of MLkNN or BinaryRelevanceKNN, from their definitions."""
-    k = model.k
-    if isinstance(model, sk.BinaryRelevanceKNN):
-        order, distances = nearest(X, rows, k + (model.weights == "tricube"))
-        order = order[:, :k]
-        return shares(votes(model.weights, distances, k) * weight[order], Y, order)
-
-    def counts(of, drop):
-        order = nearest(X, of, k + drop)[0]
-        if drop:
-            order = np.array([[j for j in each if j != i][:k] for i, each in enumerate(order)])
-        return np.rint(k * shares(np.ones(order.shape), Y, order)).astype(int)
-
-    own, new = counts(X, not model.include_self), counts(rows, drop=False)
-    probability = np.empty(new.shape)
-    for label in range(Y.shape[1]):
-        known = ~np.isnan(Y[:, label])
-        sides = []
-        for value in (1, 0):
-            mine = Y[:, label] == value
-            histogram = np.bincount(own[mine, label], weight[mine], k + 1) + model.s
-            prior = (model.s + weight[mine].sum()) / (2 * model.s + weight[known].sum())
-            sides.append(prior * histogram / histogram.sum())
-        probability[:, label] = (sides[0] / (sides[0] + sides[1]))[new[:, label]]
-    return probability
-
-
-def ridge_scores(X, Y, weight, alpha, rows):
-    """Return the scores of ridge regression, from its normal equations."""
-    m, level = weight @ X / weight.sum(), weight @ Y / weight.sum()
-    T = X - m
-    W = np.linalg.solve(
-        (T.T * weight) @ T + alpha * np.eye(X.shape[1]), (T.T * weight) @ (Y - level)
-    )
-    return level + (rows - m) @ W
-
-
-def kalda_differences(model, X, Y, weight, rows, given):
-    """Compare log-odds, leave-one-out error and thresholds with refits; return differences."""
-    known = ~np.isnan(Y)
-    mean = np.array(
-        [
-            weight[at] @ y[at] / max(weight[at].sum(), 1e-300)
-            for y, at in zip(Y.T, known.T, strict=True)
-        ]
-    )
-    Y = np.where(known, Y, mean)
-    X, rows = X - X[0], rows - X[0]  # exact, and so far from no origin
-    m = weight @ X / weight.sum()
-    if model.scale == "standard":
-        std = np.sqrt(weight @ (X - m) ** 2 / weight.sum())
-        std[std <= 1e-14 * np.abs(m)] = 1
-        X, rows, m = X / std, rows / std, m / std
-    values = np.linalg.svd(np.sqrt(weight)[:, None] * (X - m), compute_uv=False) ** 2
-    alpha = model.shrinkage / (1 - model.shrinkage) * values[values > 1e-10 * values[0]].mean()
-    scores, found = ridge_scores(X, Y, weight, alpha, rows), model.decision_function(given)
-    n = len(X)
-    rest = [np.arange(n) != i for i in range(n)]
-    out = np.array([ridge_scores(X[r], Y[r], weight[r], alpha, X[~r])[0] for r in rest])
-    level = np.array([weight[r] @ Y[r] / weight[r].sum() for r in rest])
-    each = weight[:, None] * known
-    error = np.sum(each * (Y - out) ** 2) / np.sum(each * (Y - level) ** 2)
-    yield abs(error - model.leave_one_out_error_) / error
-    yield float(np.any(model.predict(given) != (model.predict_proba(given) >= model.thresholds_)))
-    for s, z, own, y, at, threshold in zip(
-        scores.T, found.T, out.T, Y.T, known.T, model.thresholds_, strict=True
-    ):
-        if np.ptp(z) < 1e-9 or np.ptp(s) < 1e-6:
-            continue
-        line = np.polyfit(s, z, 1)
-        yield np.abs(np.polyval(line, s) - z).max() / np.ptp(z)
-        yield float(line[0] < 0)
-        p = (1 / (1 + np.exp(-np.polyval(line, own)))).round(7)[at]
-        f1 = [2 * y[at][p >= t].sum() / (y[at].sum() + (p >= t).sum()) for t in np.unique(p)]
-        reached = (
-            2 * y[at][p >= threshold - 1e-7].sum() / (y[at].sum() + (p >= threshold - 1e-7).sum())
-        )
-        yield max(max(f1) - reached, 0.0) if y[at].any() else float(np.isfinite(threshold))
-
-
 def of_classifier(seed):
     """Return the form, the outcome and the difference of a classifier."""
     X, Y, weight, name, single, rng = draw_problem(seed)
-    store = ["dense", "sparse"][rng.integers(2)]
-    k = int(rng.integers(1, 8))
-    model = {
-        "MLkNN": lambda: sk.MLkNN(
-            k, s=rng.choice([0.5, 1.0]), include_self=bool(rng.random() < 0.5)
-        ),
-        "BinaryRelevanceKNN": lambda: sk.BinaryRelevanceKNN(
-            k, weights=str(rng.choice(["uniform", "distance", "tricube"]))
-        ),
-        "KaLDAClassifier": lambda: sk.KaLDAClassifier(
-            "linear",
-            relevance=0.0,
-            scale=[None, "standard"][rng.integers(2)],
-            shrinkage=rng.choice([0.05, 0.2, 0.5, 0.9]),
-            random_state=0,
-        ),
-    }[name]()
+    store, model = ["dense", "sparse"][rng.integers(2)], draw_classifier(name, rng)
     given = X.astype(np.float32 if single else np.float64)
     given = sparse.csr_array(given) if store == "sparse" else given
     label = f"{store}, {'single' if single else 'double'}"
     _, error, warned = attempt(lambda: model.fit(given, Y, sample_weight=weight))
     if error is not None:
         return label, "refused" if is_documented(error) else "silent", repr(error)
-    counted = np.ones(len(X), bool) if weight is None else weight > 0
-    mine = X[counted], Y[counted], (np.ones(len(X)) if weight is None else weight)[counted]
-    X, given = X[counted], given[np.flatnonzero(counted)]
-    if name == "KaLDAClassifier":
-        off = max(kalda_differences(model, *mine, X, given))
-        size = (np.abs(X).max(axis=0) / (X.std(axis=0) + 1e-6)).max() if single else 0
-        bound = 1e-5 + 10 * np.finfo(np.float32).eps * size  # the rounding of products
-    else:
-        expected = neighbour_probabilities(model, *mine, X)
-        unsure = np.abs(expected - 0.5) < 1e-9
-        wrong = (model.predict(given) != (expected > 0.5)) & ~unsure
-        off = max(np.abs(model.predict_proba(given) - expected).max(), float(wrong.any()))
-        bound = 1e-9
+    weight = np.ones(len(X)) if weight is None else weight
+    rows = np.flatnonzero(weight)
+    off, bound = difference(model, X[rows], Y[rows], weight[rows], given[rows])
     if off <= bound:
         return label, "agrees", off / bound
     return label, "warned" if warned else "silent", off
