@@ -25,11 +25,7 @@ class DatasetError(Exception):
     """
 
     def __init__(
-        self,
-        reason: str,
-        *,
-        path: str | PathLike[str] | None = None,
-        line: int | None = None,
+        self, reason: str, *, path: str | PathLike[str] | None = None, line: int | None = None
     ) -> None:
         super().__init__(reason)
         self.reason = reason

@@ -10,8 +10,9 @@ from __future__ import annotations
 import hashlib
 import warnings
 import zlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from io import BytesIO
+from itertools import product
 from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -134,25 +135,17 @@ def build_msrc(
     list of pathlib.Path
         The files written.
     """
-    builders: dict[str, Callable[[list[Image]], tuple[Any, list[str]]]]
-    builders = {"msrc-mom": _moments, "msrc-sift": _visual_words}
     pairs = _pairs(Path(images))
     pixels = [read_image(image) for image, _ in pairs]
     labels = np.array([_classes(truth) for _, truth in pairs])
+    about = "MSRC v2 images.\nDerived from the MSRC images, under their licence: no commercial use."
     written = []
     for name in names:
-        data, feature_names = builders[name](pixels)
+        data, columns = _moments(pixels) if name == "msrc-mom" else _visual_words(pixels)
         written.append(Path(folder) / f"{name}.arff")
-        save_arff(
-            written[-1],
-            data,
-            labels,
-            feature_names=feature_names,
-            target_names=list(COLOURS),
-            dialect="mulan",
-            description=f"{name}: {len(pairs)} MSRC v2 images.\n"
-            "Derived from the MSRC images, under their licence: no commercial use.",
-        )
+        given: dict[str, Any] = {"feature_names": columns, "target_names": list(COLOURS)}
+        given |= {"dialect": "mulan", "description": f"{name}: {len(pairs)} {about}"}
+        save_arff(written[-1], data, labels, **given)
     return written
 
 
@@ -190,20 +183,13 @@ def _classes(truth: Path) -> list[int]:
 
 def _moments(images: Iterable[Image]) -> tuple[NDArray[np.float64], list[str]]:
     """Return the mean and variance of R, G, B in each cell of a grid."""
-    names = [
-        f"b{row}{column}_{moment}_{channel}"
-        for row in range(GRID)
-        for column in range(GRID)
-        for moment in ("mean", "var")
-        for channel in "rgb"
-    ]
-    return np.array([_moments_of(image) for image in images]), names
-
-
-def _moments_of(image: Image) -> NDArray[np.float64]:
-    strips = np.array_split(image.astype(float), GRID)
-    cells = [cell for strip in strips for cell in np.array_split(strip, GRID, axis=1)]
-    return np.concatenate([[cell.mean((0, 1)), cell.var((0, 1))] for cell in cells]).ravel()
+    rows = []
+    for image in images:
+        strips = np.array_split(image.astype(float), GRID)
+        cells = [cell for strip in strips for cell in np.array_split(strip, GRID, axis=1)]
+        rows.append(np.ravel([[cell.mean((0, 1)), cell.var((0, 1))] for cell in cells]))
+    parts = product(range(GRID), range(GRID), ("mean", "var"), "rgb")
+    return np.array(rows), [f"b{i}{j}_{moment}_{channel}" for i, j, moment, channel in parts]
 
 
 def _visual_words(images: list[Image]) -> tuple[NDArray[np.int64], list[str]]:
@@ -218,11 +204,7 @@ def _visual_words(images: list[Image]) -> tuple[NDArray[np.int64], list[str]]:
 
 def _dense_sift(image: Image) -> NDArray[np.float32]:
     cv2 = required("cv2", by=_BUILDING, extra="msrc", library="OpenCV")
-    height, width = image.shape[:2]
-    points = [
-        cv2.KeyPoint(x, y, SIZE)
-        for y in np.arange(STEP, height - STEP + 1, STEP, dtype=float)
-        for x in np.arange(STEP, width - STEP + 1, STEP, dtype=float)
-    ]
+    grid = [np.arange(STEP, size - STEP + 1, STEP, dtype=float) for size in image.shape[:2]]
+    points = [cv2.KeyPoint(x, y, SIZE) for y, x in product(*grid)]
     grey = cv2.cvtColor(image, cv2.COLOR_RGB2GRAY)
     return np.asarray(cv2.SIFT_create().compute(grey, points)[1], np.float32)

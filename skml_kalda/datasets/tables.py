@@ -38,10 +38,7 @@ _SVMLIGHT_ROW = re.compile(
 
 
 def load_table(
-    path: str | PathLike[str],
-    *,
-    labels: Labels = None,
-    ignore: Sequence[str] = (),
+    path: str | PathLike[str], *, labels: Labels = None, ignore: Sequence[str] = ()
 ) -> Bunch:
     r"""Read a multi-label table: ARFF, CSV, TSV, Parquet, NumPy or svmlight.
 

@@ -24,13 +24,7 @@ from skml_kalda.datasets.arff.header import (
     scan_values,
     shown,
 )
-from skml_kalda.datasets.arff.layout import (
-    Labels,
-    Layout,
-    check_features,
-    find_layout,
-    identifies,
-)
+from skml_kalda.datasets.arff.layout import Labels, Layout, check_features, find_layout, identifies
 from skml_kalda.datasets.arff.tokens import number, tokenize
 from skml_kalda.datasets.errors import ArffError
 from skml_kalda.datasets.files import naming_damage, opener
@@ -46,7 +40,6 @@ def load_arff(
     path: str | PathLike[str],
     *,
     labels: Labels = None,
-    sparse_labels: bool = False,
     ignore: Iterable[str] = (),
 ) -> Bunch:
     r"""Read an ARFF file, dense or sparse, plain or compressed (.gz, .bz2, .xz).
@@ -60,8 +53,6 @@ def load_arff(
         first n, -n for the last n, as in MEKA). None means the XML file of the same name, else
         the ``-C`` of the relation, else the only nominal attribute as class (or the last attribute
         if it is nominal and called "class").
-    sparse_labels : bool, default=False
-        Whether to return the {0,1} labels as CSR instead of as an array.
     ignore : iterable of str, default=()
         Attributes to leave out. String and date attributes can only be left out.
 
@@ -69,9 +60,9 @@ def load_arff(
     -------
     Bunch
         ``data``, an array, or a CSR matrix for sparse ARFF; missing values are NaN.
-        ``target``, an integer array of {0,1} labels, CSR if asked for, or a 1-D object array of
-        class names. ``feature_names``, and ``target_names``: the labels in the order of the file
-        (in the given order for a list of names), or the classes.
+        ``target``, an integer array of {0,1} labels, or a 1-D object array of class names.
+        ``feature_names``, and ``target_names``: the labels in the order of the file (in the given
+        order for a list of names), or the classes.
 
     Raises
     ------
@@ -117,14 +108,11 @@ def load_arff(
     array([[4.2],
            [nan]])
     """
-    return read_arff(path, labels, ignore, sparse_labels)[0]
+    return read_arff(path, labels, ignore)[0]
 
 
 def read_arff(
-    path: str | PathLike[str],
-    labels: Labels = None,
-    ignore: Iterable[str] = (),
-    sparse_labels: bool = False,
+    path: str | PathLike[str], labels: Labels = None, ignore: Iterable[str] = ()
 ) -> tuple[Bunch, Layout]:
     """Read an ARFF file, with its layout. Warnings point at the caller's caller."""
     if isinstance(ignore, str):
@@ -139,14 +127,12 @@ def read_arff(
         warnings.warn(f"{path}: {message}", stacklevel=3)
     check_features(layout, path)
     target = _encoded(table, layout.labels, layout).astype(np.int64)
+    target = target.toarray() if sparse.issparse(target) else target
     if layout.single:
         target_names = list(layout.attributes[layout.labels[0]].categories)
-        positions = target.toarray() if sparse.issparse(target) else target
-        target = np.array(target_names, object)[positions.ravel()]
+        target = np.array(target_names, object)[target.ravel()]
     else:
         target_names = [layout.attributes[i].name for i in layout.labels]
-        target = sparse.csr_matrix(target)
-        target = target if sparse_labels else target.toarray()
     bunch = Bunch(
         data=_encoded(table, layout.features, layout),
         target=target,

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
-from scipy.sparse import issparse
 
 from skml_kalda.datasets import ArffError, load_arff
 
@@ -62,11 +61,9 @@ def test_meka_option_counts_from_the_front_or_from_the_back(tmp_path, option, na
     assert load_arff(path).target_names == names
 
 
-def test_labels_may_be_sparse(toy):
-    found = load_arff(toy, labels=["tag2", "tag one"], sparse_labels=True)
-    assert issparse(found.target)
-    assert found.target.format == "csr"
-    assert_array_equal(found.target.toarray(), [[0, 1], [1, 0], [1, 1]])
+def test_labels_come_in_the_order_of_a_list(toy):
+    found = load_arff(toy, labels=["tag2", "tag one"])
+    assert_array_equal(found.target, [[0, 1], [1, 0], [1, 1]])
 
 
 def test_a_last_attribute_called_class_is_the_class(tmp_path):
