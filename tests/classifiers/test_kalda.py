@@ -84,14 +84,6 @@ def test_probabilities_are_of_the_log_odds_and_predictions_of_thresholds():
     assert_array_equal(model.predict(X), probability >= model.thresholds_)
 
 
-@pytest.mark.parametrize("parameters", [LINEAR, RBF], ids=["linear", "rbf"])
-@pytest.mark.parametrize("form", [sparse.csr_array, sparse.csc_matrix, np.asfortranarray])
-def test_the_form_of_the_data_does_not_matter(parameters, form):
-    expected = KaLDAClassifier(**parameters).fit(X, Y).decision_function(X)
-    found = KaLDAClassifier(**parameters).fit(form(X), Y).decision_function(form(X))
-    assert_allclose(found, expected, atol=1e-6)
-
-
 def test_relevance_is_not_judged_by_labels_it_has_seen():
     """On noise, relevance that saw the row left out would seem to predict it."""
     rng = np.random.default_rng(0)

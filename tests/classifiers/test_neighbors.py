@@ -98,14 +98,6 @@ def test_equals_binary_relevance_without_ties(k, form, n_features):
     assert_same_as_binary_relevance(form(X), form(y), form(X_test), k)
 
 
-@pytest.mark.parametrize("k", [3, 10])
-@pytest.mark.parametrize(
-    "name", ["emotions", *(pytest.param(n, marks=pytest.mark.slow) for n in ("scene", "yeast"))]
-)
-def test_equals_binary_relevance_on_bundled_data(name, k):
-    assert_same_as_binary_relevance(*bundled(name), k=k)
-
-
 @pytest.mark.parametrize("k", [2, 3, 10])
 def test_with_a_1d_y_it_is_scikit_learns_classifier(k):
     X, _, X_test = smooth_data()

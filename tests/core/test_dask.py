@@ -206,9 +206,6 @@ NAN[50, 2] = np.nan
 X0, Y0 = made()
 WRONG = {
     "NaN": ((in_blocks(NAN), in_blocks(Y0)), "Input X contains NaN"),
-    "no indicator": ((in_blocks(X0), in_blocks(Y0 * 2)), "contains 2|0 and 1"),
-    "regression": ((in_blocks(X0), da.from_array(X0[:, 0], chunks=17)), "Unknown label|continuous"),
-    "no y": ((in_blocks(X0), None), "requires y to be passed"),
     "short y": ((in_blocks(X0), Y0[:50]), r"50.*60|60.*50"),
     "short dask y": ((in_blocks(X0), in_blocks(Y0[:51])), r"51.*60|60.*51"),
     "other partitions": ((in_partitions(X0), in_partitions(Y0[:, 0], 3)), r"y .*X"),

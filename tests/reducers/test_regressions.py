@@ -12,7 +12,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from skml_kalda import MDDM, MLLS
 from tests.classic import CCA, LDA, MLR, OPLS
 from tests.conftest import made
-from tests.oracles import assert_same_span, centred, top
+from tests.oracles import assert_same_span, centred
 
 SHAPES = pytest.mark.parametrize("shape", [(60, 8), (15, 30)], ids=["tall", "wide"])
 
@@ -139,16 +139,9 @@ def test_mddmp_is_pls_svd():
 
 @pytest.mark.parametrize("mu", [0.2, 0.5, 0.99])
 @SHAPES
-def test_mddmf_is_its_eigenproblem_and_opls(mu, shape):
+def test_mddmf_is_opls_of_another_scale(mu, shape):
     X, Y = made(*shape)
-    X_c = centred(X)
-    B = mu * X_c.T @ X_c + (1 - mu) * np.eye(shape[1])
-    _, H = top(X_c.T @ Y @ Y.T @ X_c, B, 4)
     mddm = MDDM(n_components=4, projection="f", mu=mu).fit(X, Y)
-    assert_same_span(mddm.components_.T, H)
-    np.testing.assert_allclose(
-        mddm.components_ @ B @ mddm.components_.T, len(X) * np.eye(4), atol=1e-6
-    )
     opls = OPLS(n_components=4, ridge=relative((1 - mu) / mu, X))
     np.testing.assert_allclose(
         np.abs(opls.fit(X, Y).components_), np.abs(mddm.components_) * np.sqrt(mu), atol=1e-8

@@ -11,7 +11,7 @@ from sklearn.metrics.pairwise import cosine_similarity, laplacian_kernel, rbf_ke
 
 from skml_kalda import LandmarkFeatures
 from tests.classic import KernelKaLDA, MultiLabelKaLDA
-from tests.conftest import made, standardized
+from tests.conftest import made
 
 X, Y = made(60, 5, unlabelled=0.1)
 X_new = made(20, 5, seed=1)[0]
@@ -113,16 +113,6 @@ def test_small_working_memory_gives_the_same():
 
 
 # --- digits
-
-
-@pytest.mark.parametrize("kernel", ["linear", "cosine"])
-def test_float32_samples_have_the_rank_of_their_features(kernel):
-    X, Y = standardized("emotions")
-    X, Y = X[:300].astype(np.float32), np.asarray(Y)[:300]
-    assert LandmarkFeatures(kernel=kernel).fit_transform(X).shape[1] == 72
-    single = KernelKaLDA(kernel=kernel).fit(X, Y).transform(X)
-    double = KernelKaLDA(kernel=kernel).fit(X.astype(np.float64), Y).transform(X)
-    same_up_to_sign(single, double, 1e-5)
 
 
 @pytest.mark.parametrize("shrinkage", [0.2, "auto"])
