@@ -1,6 +1,6 @@
 """Fuzz every reader: a damaged file ends in a documented error, or is read as sound data.
 
-    python -m benchmarks.fuzz_files [--inputs 200000] [--seed 0]
+    python -m benchmarks.fuzz_files [--inputs 200000] [--seed 0] [--resume]
 
 The readers are those of ARFF files, Mulan's label XML, CSV, Parquet, NumPy archives, svmlight
 files, TOML plans and manifests, and `results.jsonl`. Each input is a sound file after random edits,
@@ -13,7 +13,7 @@ seconds or `MOST_MEGABYTES`. ARFF files are read in bulk, and row by row with th
 off: both must return the same.
 
 Failures are kept with the number of the input: input K of seed S is always the same, and
-`--seed S --show K` prints it. The exit status is 1 if there are failures.
+`--seed S --show K` prints it. The result is written after every round. The exit status is 1 if there are failures.
 """
 
 import argparse
@@ -47,7 +47,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from scipy import sparse
 
-from benchmarks.common import environment, write
+from benchmarks.common import RESULTS, environment, write
 from benchmarks.fuzz_seeds import ARFF, CSV, FRAGMENTS, MULAN, PLANS, SVMLIGHT, XML
 from skml_kalda.bench import read_results
 from skml_kalda.bench.plan import Plan, read_plan
@@ -384,10 +384,9 @@ def report(arguments, counts, failures, seconds):
     rows = []
     for reader in READERS:
         own = Counter({words: n for (name, words), n in counts.items() if name == reader})
-        common = dict(own.most_common(12))
-        errors = own.total() - own["read"]
-        rows.append({"reader": reader, "inputs": own.total(), "read": own["read"]})
-        rows[-1] |= {"documented errors": errors, "most common": common}
+        row = {"reader": reader, "inputs": own.total(), "read": own["read"]}
+        row["documented errors"] = own.total() - own["read"]
+        rows.append(row | {"most common": dict(own.most_common(12))})
     return {
         "environment": environment("pandas", "pyarrow"),
         "finished": counts.total() + len(failures) >= arguments.inputs,
@@ -400,17 +399,32 @@ def report(arguments, counts, failures, seconds):
     }
 
 
+def earlier(seed):
+    """Return what the kept run found: outcomes, failures and seconds."""
+    kept = json.loads((RESULTS / "fuzz-files.json").read_text("utf-8"))
+    if kept["seed"] != seed or kept["environment"] != environment("pandas", "pyarrow"):
+        raise SystemExit("the kept run has another seed or environment: run without --resume")
+    counts = Counter()
+    for row in kept["rows"]:
+        common = Counter(row["most common"])
+        common["rarer"] += row["inputs"] - common.total()
+        counts.update({(row["reader"], words): n for words, n in common.items()})
+    return counts, kept["failures"], kept["seconds"]
+
+
 def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--inputs", type=int, default=200_000)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--resume", action="store_true", help="continue the kept run")
     parser.add_argument("--show", type=int, metavar="K", help="print input K and stop")
     arguments = parser.parse_args(argv)
     if arguments.show is not None:
         print(make(arguments.seed, arguments.show))
         return 0
-    counts, failures, start = Counter(), [], time.perf_counter()
-    for first in range(0, arguments.inputs, ROUND):
+    counts, failures, before = earlier(arguments.seed) if arguments.resume else (Counter(), [], 0)
+    start = time.perf_counter() - before
+    for first in range(counts.total() + len(failures), arguments.inputs, ROUND):
         done = fuzz(arguments.seed, range(first, min(first + ROUND, arguments.inputs)))
         counts += done[0]
         failures += done[1]

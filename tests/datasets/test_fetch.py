@@ -1,7 +1,6 @@
 """Downloads, against a server on the loopback interface."""
 
 import hashlib
-import http.server
 import socket
 from dataclasses import replace
 
@@ -17,21 +16,6 @@ from tests.datasets.loopback import serving
 pytestmark = pytest.mark.filterwarnings("ignore:Retry downloading", "ignore:SHA256 checksum")
 
 
-class Handler(http.server.BaseHTTPRequestHandler):
-    def do_GET(self):
-        self.server.asked.append(self.path)
-        if self.path == "/nowhere":
-            self.send_error(404)
-            return
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(self.server.body)))
-        self.end_headers()
-        self.wfile.write(self.server.body[: 1000 if self.path == "/cut" else None])
-
-    def log_message(self, *arguments):
-        pass
-
-
 @pytest.fixture(autouse=True)
 def no_delay(monkeypatch):
     monkeypatch.setattr("time.sleep", lambda seconds: None)
@@ -42,8 +26,7 @@ def server(tmp_path):
     target = np.zeros((194, 7), int)
     target.ravel()[:658] = 1
     save_arff(tmp_path / "made.arff", np.ones((194, 19)), target)
-    with serving(Handler) as server:
-        server.asked, server.body = [], (tmp_path / "made.arff").read_bytes()
+    with serving((tmp_path / "made.arff").read_bytes()) as server:
         yield server
 
 

@@ -1,7 +1,6 @@
 """MSRC in one command, against a server on the loopback interface that has a made archive."""
 
 import hashlib
-import http.server
 from io import BytesIO
 from zipfile import ZipFile
 
@@ -16,18 +15,6 @@ NAME = "msrc_objcategimagedatabase_v2.zip"
 BUILT = {"msrc-mom.arff", "msrc-mom.xml", msrc.IMAGES_FOLDER}
 
 
-class Handler(http.server.BaseHTTPRequestHandler):
-    def do_GET(self):
-        self.server.asked.append(self.path)
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(self.server.body)))
-        self.end_headers()
-        self.wfile.write(self.server.body)
-
-    def log_message(self, *arguments):
-        pass
-
-
 @pytest.fixture
 def home(tmp_path):
     return tmp_path / "home"
@@ -40,8 +27,7 @@ def server(images, monkeypatch):
     with ZipFile(stream, "w") as archive:
         for path in sorted(images.rglob("*")):
             archive.write(path, path.relative_to(images))
-    with serving(Handler) as server:
-        server.asked, server.body = [], stream.getvalue()
+    with serving(stream.getvalue()) as server:
         monkeypatch.setattr(msrc, "URL", f"http://127.0.0.1:{server.server_port}/{NAME}")
         monkeypatch.setattr(msrc, "MD5", hashlib.md5(server.body).hexdigest())
         yield server

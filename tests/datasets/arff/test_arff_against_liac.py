@@ -1,7 +1,5 @@
 """The reader gives what liac-arff gives, on real files and on files that hypothesis makes."""
 
-import re
-
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -59,22 +57,6 @@ def test_made_files_equal_liac_cell_by_cell(tmp_path_factory, block_size, file):
     assert_array_equal(found.target, target, strict=True)
     assert found.feature_names == file.feature_names()
     assert found.target_names == [file.names[i] for i in file.labels]
-
-
-@given(file=arff_files())
-@SETTINGS
-def test_rows_read_in_bulk_and_one_by_one_are_the_same(tmp_path_factory, file):
-    folder = tmp_path_factory.mktemp("made")
-    bulk, quoted = folder / "bulk.arff", folder / "quoted.arff"
-    bulk.write_bytes(file.text())
-    # A comment with quotes among the rows of a block does not matter; a quoted cell does.
-    head, data, rows = file.text().partition(b"@DATA")
-    quoted.write_bytes(head + data + re.sub(rb"(?m)(?<=[ ,])0(?=[,}\r]|$)", b"'0'", rows))
-    labels = [file.names[i] for i in file.labels]
-    one, other = load_arff(bulk, labels=labels), load_arff(quoted, labels=labels)
-    for key in ("data", "target"):
-        one_, other_ = (m.toarray() if issparse(m) else m for m in (one[key], other[key]))
-        assert_array_equal(one_, other_, strict=True)
 
 
 decimals = st.from_regex(r"\A-?([0-9]{1,20}(\.[0-9]{0,20})?|\.[0-9]{1,20})\Z")

@@ -97,13 +97,6 @@ def test_sparse_cells_left_out_are_the_first_category(tmp_path):
     assert found.feature_names == ["a", "b", "c=u", "c=v", "c=w"]
 
 
-@pytest.mark.parametrize("line_end", ["\r", "\r\n", "\n"])
-def test_every_line_end_is_known(tmp_path, line_end):
-    path = tmp_path / "toy.arff"
-    path.write_bytes((HEADER + ROWS).replace("\n", line_end).encode())
-    assert_array_equal(load_arff(path, labels=["tag2"]).target, [[0], [1], [1]])
-
-
 def test_strings_and_dates_can_be_left_out(tmp_path):
     path = tmp_path / "string.arff"
     path.write_text(
