@@ -53,35 +53,48 @@ _KINDS = ("scores", "convergence", "projection", "gallery")
 
 @dataclass(frozen=True)
 class Cell:
-    """One dataset, method, classifier and fold, with everything that its scores depend on."""
+    """One dataset, method, classifier and fold, with everything that its scores depend on.
+
+    Attributes
+    ----------
+    classifier : str
+        Empty where nothing is classified.
+    dimension : int | None
+        Number of components; None means K - 1.
+    classes : int
+        Use only the samples of the first so many classes; 0 means all.
+    max_rows : int
+        Use only so many samples, drawn by the seed; 0 means all.
+    train_rows : int
+        Training samples of a random or published split; 0 means folds.
+    tune : Mapping[str, Any]
+        How to choose the parameters in its grid and k; empty if nothing is tuned.
+    thresholds : int
+        Folds inside the training samples that tune thresholds for F1; 0 means no tuned F1.
+    stratified : bool
+        Whether all folds have the same share of every label.
+    max_labels : int
+        Use only so many labels, those of most samples; 0 means all.
+    """
 
     kind: str
     dataset: str
     method: str
     classifier: str
-    """Empty where nothing is classified."""
     dimension: int | None
-    """Number of components; None means K - 1."""
     standardize: bool
     classes: int
-    """Use only the samples of the first so many classes; 0 means all."""
     folds: int
     repeat: int
     fold: int
     seed: int
     parameters: Mapping[str, Any] = field(hash=False)
     max_rows: int = 0
-    """Use only so many samples, drawn by the seed; 0 means all."""
     train_rows: int = 0
-    """Training samples of a random or published split; 0 means folds."""
     tune: Mapping[str, Any] = field(default_factory=dict, hash=False)
-    """How to choose the parameters in its grid and k; empty if nothing is tuned."""
     thresholds: int = 0
-    """Folds inside the training samples that tune thresholds for F1; 0 means no tuned F1."""
     stratified: bool = False
-    """Whether all folds have the same share of every label."""
     max_labels: int = 0
-    """Use only so many labels, those of most samples; 0 means all."""
 
     def key(self) -> str:
         """Return the identity as text: equal for equal cells, in any process and at any time."""

@@ -17,14 +17,19 @@ from skml_kalda.bench.scores import Score
 
 @dataclass(frozen=True)
 class Ranking:
-    """Mean ranks of methods (1 is best), and whether chance could explain them."""
+    """Mean ranks of methods (1 is best), and whether chance could explain them.
+
+    Attributes
+    ----------
+    nemenyi : pd.DataFrame
+        The p-value of each pair of methods.
+    """
 
     mean_ranks: pd.Series[float]
     p_value: float
     n_datasets: int
     critical_difference: float
     nemenyi: pd.DataFrame
-    """The p-value of each pair of methods."""
 
 
 def rank_methods(means: pd.DataFrame, *, ascending: bool = False) -> Ranking | None:
@@ -59,17 +64,24 @@ def rank_methods(means: pd.DataFrame, *, ascending: bool = False) -> Ranking | N
 
 @dataclass(frozen=True)
 class Lead:
-    """The best method by a score, and the next one."""
+    """The best method by a score, and the next one.
+
+    Attributes
+    ----------
+    value : float
+        The mean score of the best one over the datasets.
+    lead : float
+        How much it is better than the second one.
+    p_values : Sequence[float]
+        Of the corrected t-test of both on each dataset where the best one leads.
+    """
 
     score: Score
     best: str
     second: str
     value: float
-    """The mean score of the best one over the datasets."""
     lead: float
-    """How much it is better than the second one."""
     p_values: Sequence[float]
-    """Of the corrected t-test of both on each dataset where the best one leads."""
     n_datasets: int
 
     def certainty(self) -> str:

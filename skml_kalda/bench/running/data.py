@@ -23,15 +23,22 @@ from skml_kalda.inspection import label_imbalance
 
 @dataclass(frozen=True)
 class Source:
-    """A dataset whose file is here."""
+    """A dataset whose file is here.
+
+    Attributes
+    ----------
+    home : Path
+        The data home; the file itself if it is the user's own.
+    sha256 : str
+        Of the file, and of what the user says about it.
+    options : str
+        Of `load_table`, as JSON, if the file is the user's own.
+    """
 
     name: str
     home: Path
-    """The data home; the file itself if it is the user's own."""
     sha256: str
-    """Of the file, and of what the user says about it."""
     options: str = ""
-    """Of `load_table`, as JSON, if the file is the user's own."""
 
     def is_the_same_here(self) -> bool:
         """Whether this machine has the file, with the same content."""

@@ -229,7 +229,15 @@ def _without_missing(train: Any, test: Any) -> tuple[Any, Any]:
 
 @dataclass(frozen=True)
 class Reduced:
-    """A fitted reducer, None if there is none, and the projected samples with their labels."""
+    """A fitted reducer, None if there is none, and the projected samples with their labels.
+
+    Attributes
+    ----------
+    transform_seconds : float
+        For the test samples.
+    train_seconds : float
+        To fit, and to project the training samples for a classifier.
+    """
 
     reducer: Any
     train: Any
@@ -238,9 +246,7 @@ class Reduced:
     y_test: Any
     fit_seconds: float
     transform_seconds: float
-    """For the test samples."""
     train_seconds: float
-    """To fit, and to project the training samples for a classifier."""
 
     def costs(self) -> dict[str, Any]:
         """Return the fields of a row of results that describe the reduction."""
@@ -299,11 +305,15 @@ class LabelClassifier:
 
     Most classifiers cannot be fitted to a label that all training samples have, or none. Such a
     label is predicted as the training samples have it.
+
+    Attributes
+    ----------
+    constant : Any
+        The value of each label that does not vary, NaN for others; None for one class a sample.
     """
 
     fitted: Any
     constant: Any
-    """The value of each label that does not vary, NaN for others; None for one class a sample."""
 
     @classmethod
     def fit(cls, classifier: Any, X: Any, y: Any) -> Self:

@@ -22,36 +22,19 @@ if TYPE_CHECKING:
 FILE_NAME = "results.jsonl"
 Row = dict[str, Any]
 
-# Every row has all of these; None stands for what was not measured.
+# Every row has all of these; None stands for what was not measured. A skipped dataset has a row
+# without a cell. The `reason` of a failure is "error" or "died", that of a skipped dataset a
+# sentence, whose `command` makes it available. `classify_seconds` are to fit the classifier and to
+# predict, `train_seconds` to fit everything, and `predict_seconds` to project and classify the test
+# samples. Points have one class each, or the numbers of their labels.
 _FIELDS = (
-    "status",  # "ok", "failed" or "skip"
-    "reason",  # of a failure "error" or "died"; of a skipped dataset a sentence
-    "error",  # the message of a failure
-    "command",  # that makes a skipped dataset available
-    *(each.name for each in fields(Cell)),  # a skipped dataset has a row without a cell
-    "sha256",  # of the data file
-    "scores",
-    "label_f1",  # by the name of the label
-    "n_components",
-    "iterations",
-    "fit_seconds",
-    "transform_seconds",
-    "classify_seconds",  # to fit the classifier and to predict
-    "train_seconds",  # to fit everything
-    "predict_seconds",  # to project and classify the test samples
-    "chosen",  # parameters that the tuning chose
-    "chosen_k",
-    "inner_score",
-    "tune_seconds",
-    "objective",  # by iteration
-    "upper_bound",
-    "converged",
-    "points",
-    "classes_of_points",  # one class for each point, or
-    "labels_of_points",  # the numbers of its labels, whose names are
-    "labels",
-    "warnings",
-)
+    "status", "reason", "error", "command", *(each.name for each in fields(Cell)), "sha256",
+    "scores", "label_f1", "n_components", "iterations",
+    "fit_seconds", "transform_seconds", "classify_seconds", "train_seconds", "predict_seconds",
+    "chosen", "chosen_k", "inner_score", "tune_seconds",
+    "objective", "upper_bound", "converged",
+    "points", "classes_of_points", "labels_of_points", "labels", "warnings",
+)  # fmt: skip
 
 
 def printable(text: str) -> str:
