@@ -101,21 +101,18 @@ _loss = partial(_of_ranking, lower_is_better=True)
 _tuned = partial(_of_labels, note="one threshold for all labels, tuned on the training samples")
 # Without a label in a sample, predicting none is right.
 _jaccard = partial(metrics.jaccard_score, average="samples", zero_division=1.0)
-_precisions = [
-    _of_ranking(f"{name}_at_{k}", f"{title} at {k}", partial(function, k=k), n_labels=k)
-    for name, title, function in (
-        ("precision", "precision", precision_at_k),
-        ("ndcg", "nDCG", ndcg_at_k),
-    )
-    for k in (1, 3, 5)
-]
-_propensity_scored = [
+_at_k = [
     _of_ranking(
-        f"propensity_scored_precision_at_{k}",
-        f"propensity-scored precision at {k}",
-        partial(propensity_scored_precision_at_k, k=k),
-        needs_propensities=True,
+        f"{function.__name__.removesuffix('k')}{k}",
+        f"{title} at {k}",
+        partial(function, k=k),
         n_labels=k,
+        needs_propensities=function is propensity_scored_precision_at_k,
+    )
+    for title, function in (
+        ("precision", precision_at_k),
+        ("nDCG", ndcg_at_k),
+        ("propensity-scored precision", propensity_scored_precision_at_k),
     )
     for k in (1, 3, 5)
 ]
@@ -146,8 +143,7 @@ SCORES = {
         _loss("one_error", "one-error", one_error),
         _loss("coverage", "coverage error", metrics.coverage_error),
         _loss("ranking_loss", "ranking loss", metrics.label_ranking_loss),
-        *_precisions,
-        *_propensity_scored,
+        *_at_k,
     )
 }
 # The scores of the paper. None of them needs probabilities.

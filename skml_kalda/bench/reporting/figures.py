@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
@@ -27,24 +28,7 @@ _COLORS = ("#2f7ed8", "#e0701a", "#2a9d6a", "#a05fc0", "#c9425a", "#8a7a2b")
 _MARKERS = ("o", "s", "^", "D", "v", "P")
 # Placeholders for the colours of the page's text and of its background: see `svg`.
 INK, PAPER = "#123456", "#fedcba"
-_STYLE: Any = {
-    "svg.fonttype": "none",
-    # Names are shown as they are: a dollar sign does not begin a formula.
-    "text.parse_math": False,
-    # Figures are measured in the first, and the others are about as wide.
-    "font.sans-serif": ["DejaVu Sans", "Verdana"],
-    "font.size": 9,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.titlesize": 10,
-    "axes.facecolor": "none",
-    **dict.fromkeys(
-        ("text.color", "axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color"), INK
-    ),
-    "grid.color": INK,
-    "grid.alpha": 0.15,
-    "legend.frameon": False,
-}
+_STYLE = Path(__file__).parent / "templates" / "figures.mplstyle"
 _POINT_AREA = 62.0
 # Of panels.
 _COLUMNS = 3
@@ -96,7 +80,7 @@ def figure(results: Results, name: str | None = None, *, score: str = "accuracy"
         raise ValueError(f"the results in {results.folder} have no cell to draw")
     check_name("score", score, SCORES)
     draw = _DRAW[check_name("figure of these results", name or names[0], names)]
-    with mpl.rc_context(_STYLE):
+    with mpl.rc_context(fname=_STYLE):
         return draw(results, SCORES[score])
 
 
@@ -107,7 +91,7 @@ def svg(drawn: Figure, name: str) -> str:
     """
     stream = io.StringIO()
     nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
-    with mpl.rc_context(_STYLE | {"svg.hashsalt": name}):
+    with mpl.rc_context({"svg.hashsalt": name}, fname=_STYLE):
         drawn.savefig(stream, format="svg", dpi=100, facecolor="none", metadata=nothing)
     text = stream.getvalue()
     text = text[text.index("<svg") :].replace(INK, "currentColor")

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 from jinja2 import Environment, PackageLoader, select_autoescape
 
-from skml_kalda.bench.methods import ITSELF, NO_REDUCTION, label
+from skml_kalda.bench.methods import ITSELF, label
 from skml_kalda.bench.reporting import tables
 from skml_kalda.bench.reporting.figures import figure, figure_names, svg
 from skml_kalda.bench.reporting.ranks import leader, rank_methods
@@ -128,16 +128,8 @@ def report(results: Results | Sequence[Results], output: str | PathLike[str] | N
             drawn = picture.svg.replace("<svg ", '<svg style="background: white; color: black" ', 1)
             _write(folder / "figures" / f"{picture.name}.svg", drawn)
     title = runs[0].plan.title if len(runs) == 1 else "The paper's tables and figures, and more"
-    environment = Environment(
-        loader=PackageLoader("skml_kalda.bench.reporting"),
-        autoescape=select_autoescape(["html"]),
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {"md": _escaped, "paragraph": _paragraph}
     for name in ("report.md", "report.html"):
-        text = environment.get_template(name).render(title=title, chapters=chapters)
-        _write(folder / name, text.rstrip() + "\n")
+        _write(folder / name, _rendered(name, title=title, chapters=chapters) + "\n")
     scores = [
         tables.table(run, score).assign(plan=run.plan.name, score=score)
         for run in runs
@@ -146,6 +138,18 @@ def report(results: Results | Sequence[Results], output: str | PathLike[str] | N
     found = pd.concat(scores) if scores else pd.DataFrame()
     _write(folder / "scores.csv", found.to_csv(index=False, float_format="%.6f"))
     return folder / "report.html"
+
+
+def _rendered(name: str, **context: Any) -> str:
+    """Return a template as text."""
+    environment = Environment(
+        loader=PackageLoader("skml_kalda.bench.reporting"),
+        autoescape=select_autoescape(["html"]),
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"md": _escaped, "paragraph": _paragraph}
+    return environment.get_template(name).render(context).rstrip()
 
 
 def _write(path: Path, text: str) -> None:
@@ -185,7 +189,10 @@ def _parts(results: Results, anchor: str) -> Iterator[Part]:
         each: tables.table(results, each.name) for each in tables.ordered_scores(results) if scored
     }
     leads = _summary(results) if scored else ()
-    yield Part("Summary", [_setting(results), *leads, plan.about, *lines_about(results.data)])
+    yield Part(
+        "Summary",
+        [_rendered("setting.txt", results=results), *leads, plan.about, *lines_about(results.data)],
+    )
     if scored:
         swapped = [tables.SWAPPED] if tables.has_swapped_names(results) else []
         yield Part("Scores", [_scores(results, means), *swapped])
@@ -193,8 +200,6 @@ def _parts(results: Results, anchor: str) -> Iterator[Part]:
         yield Part("Figures", list(_pictures(results, anchor)))
     if scored:
         yield from _details(results, means)
-    elif plan.kind == "convergence":
-        yield Part("The objective", [_objectives(results)])
     if absent := list(_absent(results)):
         yield Part("What is missing", absent)
     # The last environment, and every other one that a resumed run has used.
@@ -203,22 +208,6 @@ def _parts(results: Results, anchor: str) -> Iterator[Part]:
     rows = ([each.get(name, "") for name in header] for each in seen.values())
     where = _plain("Where it ran", header, rows)
     yield Part("Environment", [where], folded=True)
-
-
-def _setting(results: Results) -> str:
-    plan = results.plan
-    sets = plan.datasets[0] if len(plan.datasets) == 1 else f"{len(plan.datasets)} datasets"
-    methods = plan.methods[0] if len(plan.methods) == 1 else f"{len(plan.methods)} methods"
-    counts = f"{len(results.ok)} cells measured, {len(results.failed)} failed"
-    counts += f", {results.missing} not run yet." if results.missing else "."
-    scale = "standardised on the training samples" if plan.standardize else "as they are"
-    if plan.kind != "scores":
-        return f"{methods} on {sets}. Features {scale}. {counts}"
-    folds = f"{plan.repeats} × {plan.folds}-fold cross-validation, seed {plan.seed}"
-    if set(plan.datasets) <= set(plan.train_rows):
-        folds = f"{plan.repeats * plan.folds} published or random splits, seed {plan.seed}"
-    drawn = " The largest datasets are random samples." if plan.max_rows else ""
-    return f"{methods} on {sets}: {folds}; features {scale}. {counts}{drawn}"
 
 
 def _plain(caption: str, header: Sequence[Any], rows: Iterable[Sequence[Any]]) -> Grid:
@@ -393,7 +382,7 @@ def _outside(results: Results) -> Iterator[Grid]:
 
 
 def _comparison(results: Results) -> Iterator[str | Grid]:
-    """Rank the methods by the main scores; after a tuning also with gains and choices."""
+    """Rank the methods by the main scores, and say how far this can tell them apart."""
     for classifier in tables.classifiers_in(results):
         columns, after = {}, "" if classifier == ITSELF else f" with {classifier}"
         for score in (SCORES[name] for name in tables.main_scores(results)):
@@ -420,39 +409,6 @@ def _comparison(results: Results) -> Iterator[str | Grid]:
         if columns:
             caption = f"Mean rank{after}; below, Nemenyi's p-value against the first method"
             yield _by_column(caption, columns)
-    if results.plan.tune and NO_REDUCTION in set(results.frame()["method"]):
-        caption = (
-            "Against no reduction: mean difference over the datasets; below, on how many of them "
-            "it exceeds its standard error over the outer folds"
-        )
-        scores = [SCORES[name] for name in tables.main_scores(results)]
-        yield _by_column(caption, {score.title: _gains(results, score) for score in scores})
-
-
-def _gains(results: Results, score: Score) -> dict[str, Entry]:
-    sign = -1 if score.lower_is_better else 1
-    entries = {}
-    for method, rows in tables.differences(results, score.name).groupby("method", sort=False):
-        gain = sign * rows["difference"]
-        up, down = (gain > rows["se"]).sum(), (gain < -rows["se"]).sum()
-        mean = f"{rows['difference'].mean():+.4f}"
-        entries[label(str(method))] = Entry(mean, note=f"{up} better, {down} worse")
-    return entries
-
-
-def _objectives(results: Results) -> Grid:
-    rows = [
-        [
-            f"{row['dataset']}, {row['method']}",
-            *(f"{row['objective'][end]:.6f}" for end in (0, -1)),
-            f"{row['upper_bound']:.6f}",
-            row["iterations"],
-            "yes" if row["converged"] else "no",
-        ]
-        for row in results.ok
-    ]
-    header = ["dataset, method", "J at the start", "J at the end", "bound", "iterations"]
-    return _plain("The objective", [*header, "converged"], rows)
 
 
 def _absent(results: Results) -> Iterator[Grid]:
