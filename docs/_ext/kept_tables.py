@@ -12,13 +12,14 @@ import pandas as pd
 
 from skml_kalda.bench import read_results
 from skml_kalda.bench import table as score_table
-from skml_kalda.bench.methods import label
+from skml_kalda.bench.methods import NO_REDUCTION, label
 from skml_kalda.bench.reporting.ranks import rank_methods
 from skml_kalda.bench.reporting.tables import (
     agreement,
-    differences,
+    classifiers_in,
     fold_means,
     published_outside,
+    rows_with,
 )
 from skml_kalda.bench.scores import SCORES
 from skml_kalda.datasets.manifest import manifest_names, read_manifest
@@ -120,7 +121,7 @@ def tuned_summary() -> str:
     """For every method: its mean ranks, and on how many datasets it gains or loses."""
     ranks = {score: _ranking(score).mean_ranks for score in TUNED_BY}
     best = {score: found.min() for score, found in ranks.items()}
-    gains = differences(kept_run("tuned"), TUNED_BY[0])
+    gains = _differences(kept_run("tuned"), TUNED_BY[0])
     rows = []
     for method in ranks[TUNED_BY[0]].index:
         places = [_rank_cell(ranks[score][method], best[score]) for score in TUNED_BY]
@@ -131,6 +132,22 @@ def tuned_summary() -> str:
 
 def _short(score: str) -> str:
     return "macro F1 at 0.5" if score == "macro_f1" else SCORES[score].title
+
+
+def _differences(results: Any, score: str, baseline: str = NO_REDUCTION) -> pd.DataFrame:
+    """Return the mean difference to a baseline by dataset, classifier and method.
+
+    With the standard error over the folds, which is too small, because folds share training
+    samples.
+    """
+    folds = ["dataset", "classifier", "repeat", "fold"]
+    frame = results.frame()
+    parts = [rows_with(frame, name).assign(classifier=name) for name in classifiers_in(results)]
+    wide = pd.concat(parts).pivot_table(index=folds, columns="method", values=score, sort=False)
+    minus = wide.sub(wide[baseline], axis=0).drop(columns=baseline)
+    long = minus.melt(var_name="method", value_name="difference", ignore_index=False)
+    groups = long.groupby(["dataset", "classifier", "method"], sort=False)["difference"]
+    return groups.agg(["mean", "sem"]).set_axis(["difference", "se"], axis=1).reset_index()
 
 
 def _rank_cell(rank: float, best: float) -> str:

@@ -14,13 +14,7 @@ from joblib import cpu_count
 
 from skml_kalda.bench import check_extra
 from skml_kalda.bench.methods import method_names
-from skml_kalda.bench.plan import (
-    LISTS,
-    SINGLE,
-    Plan,
-    plan_names,
-    read_plan,
-)
+from skml_kalda.bench.plan import LISTS, SINGLE, Plan, plan_names, read_plan
 from skml_kalda.bench.running.data import describe_user_data, lines_about
 from skml_kalda.bench.running.results import FILE_NAME, read_results
 from skml_kalda.bench.running.runner import default_output, plan_on, run

@@ -16,11 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from sklearn.model_selection import ParameterGrid
-from sklearn.utils._param_validation import (
-    Interval,
-    StrOptions,
-    validate_parameter_constraints,
-)
+from sklearn.utils._param_validation import Interval, StrOptions, validate_parameter_constraints
 
 from skml_kalda._core.messages import check_name
 from skml_kalda.bench.methods import (

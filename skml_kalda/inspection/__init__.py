@@ -3,11 +3,7 @@
 The pictures need matplotlib and the tables pandas: both come with the extra "inspection".
 """
 
-from skml_kalda.inspection.displays import (
-    LabelProfileDisplay,
-    LoadingsDisplay,
-    ProjectionDisplay,
-)
+from skml_kalda.inspection.displays import LabelProfileDisplay, LoadingsDisplay, ProjectionDisplay
 from skml_kalda.inspection.tables import label_imbalance, label_profile, loadings
 
 __all__ = [

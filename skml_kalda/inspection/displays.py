@@ -42,12 +42,7 @@ class TableDisplay(ABC):
     def __init__(self, table: Any) -> None:
         self.table = table
 
-    def plot(
-        self,
-        *,
-        ax: Any = None,
-        max_rows: int = 25,
-    ) -> Self:
+    def plot(self, *, ax: Any = None, max_rows: int = 25) -> Self:
         """Draw the table, with the values printed where cells have room for them.
 
         The rows are sorted by the column of their largest absolute entry, and then by this
@@ -374,22 +369,16 @@ class ProjectionDisplay:
         if len(points) > _MOST_PIES:
             wedge_kwargs = {"linewidths": 0, "rasterized": True, **wedge_kwargs}
         self.wedges_ = draw_wedges(ax, points, sets, size, **wedge_kwargs)
-        self._name_axes(ax)
+        ax.set(xlabel=self.axis_names[0], ylabel=[*self.axis_names, "samples"][1])
+        if len(self.axis_names) == 1:
+            ax.locator_params(axis="y", integer=True)
+        else:
+            ax.set_aspect("equal", adjustable="box")
         self.legend_ = self._add_legend(ax, color_of, sets, legend) if legend else None
         return self
 
     @classmethod
-    def from_estimator(
-        cls,
-        reducer: Any,
-        X: Any,
-        y: Any,
-        *,
-        components: Sequence[int] | None = None,
-        label_names: Sequence[str] | None = None,
-        axis_names: Sequence[str] | None = None,
-        **plot_kwargs: Any,
-    ) -> Self:
+    def from_estimator(cls, reducer: Any, X: Any, y: Any, **kwargs: Any) -> Self:
         """Transform samples and draw them.
 
         Parameters
@@ -400,16 +389,9 @@ class ProjectionDisplay:
             The data.
         y : array-like or sparse of shape (n_samples,) or (n_samples, n_labels)
             Class labels, or a {0, 1} indicator matrix in any form.
-        components : sequence of one or two int, default=None
-            The directions to draw; None means the first two. One direction, or the only one,
-            is drawn as a histogram made of pies.
-        label_names : sequence of str, default=None
-            Names of the labels. None means the column names of a data frame, or the class
-            labels, or the column numbers.
-        axis_names : sequence of str, default=None
-            Names of all directions. None means the names that the reducer gives them.
-        **plot_kwargs : dict
-            Passed to :meth:`plot`.
+        **kwargs : dict
+            Passed to :meth:`from_transformed`: `components`, `label_names`, `axis_names` (by
+            default the names that the reducer gives its directions), and options of :meth:`plot`.
 
         Returns
         -------
@@ -417,14 +399,7 @@ class ProjectionDisplay:
             The display.
         """
         projected, names = project(reducer, X)
-        return cls.from_transformed(
-            projected,
-            y,
-            components=components,
-            label_names=label_names,
-            axis_names=names if axis_names is None else axis_names,
-            **plot_kwargs,
-        )
+        return cls.from_transformed(projected, y, **{"axis_names": names, **kwargs})
 
     @classmethod
     def from_transformed(
@@ -523,14 +498,6 @@ class ProjectionDisplay:
         colored = [not {OTHERS, NO_LABEL}.issuperset(each) for each in sets]
         order = np.argsort(colored, kind="stable")
         return points[order], [sets[sample] for sample in order]
-
-    def _name_axes(self, ax: Any) -> None:
-        if len(self.axis_names) == 1:
-            ax.set(xlabel=self.axis_names[0], ylabel="samples")
-            ax.locator_params(axis="y", integer=True)
-        else:
-            ax.set(xlabel=self.axis_names[0], ylabel=self.axis_names[1])
-            ax.set_aspect("equal", adjustable="box")
 
     def _add_legend(
         self, ax: Any, color_of: dict[int, str], sets: list[list[str]], place: bool | str

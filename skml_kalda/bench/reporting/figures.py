@@ -6,10 +6,12 @@ import io
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from scipy.linalg import orthogonal_procrustes
 
 from skml_kalda._core.messages import check_name
@@ -19,10 +21,6 @@ from skml_kalda.bench.reporting.ranks import rank_methods
 from skml_kalda.bench.running.results import Results
 from skml_kalda.bench.scores import SCORES, Score
 from skml_kalda.inspection import ProjectionDisplay
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 _COLORS = ("#2f7ed8", "#e0701a", "#2a9d6a", "#a05fc0", "#c9425a", "#8a7a2b")
 _MARKERS = ("o", "s", "^", "D", "v", "P")
@@ -104,8 +102,6 @@ def _panels(
     n: int, *, width: float = 3.1, height: float = 2.4, columns: int = _COLUMNS
 ) -> tuple[Figure, Iterator[Axes]]:
     """Make a figure of n panels, at most `columns` in a row."""
-    from matplotlib.figure import Figure
-
     columns = min(n, columns)
     rows = -(-n // columns)
     drawn = Figure(figsize=(width * columns, height * rows), layout="constrained")
@@ -123,8 +119,10 @@ def _marker(number: int) -> Any:
     return _MARKERS[number % len(_MARKERS)]
 
 
-def _with_legend(drawn: Figure, columns: int = 4) -> Figure:
-    """Add one legend above all panels."""
+def _finished(drawn: Figure, x: str, y: str = "", columns: int = 4) -> Figure:
+    """Name the axes, and add one legend above all panels."""
+    drawn.supxlabel(x, fontsize=9)
+    drawn.supylabel(y, fontsize=9)
     found = {
         text: handle
         for axis in drawn.axes
@@ -152,8 +150,7 @@ def _scores(results: Results, score: Score) -> Figure:
         axis.tick_params(labelleft=place % _COLUMNS == 0)
         axis.locator_params(axis="x", nbins=4)
         axis.grid(axis="x")
-    drawn.supxlabel(score.title, fontsize=9)
-    return _with_legend(drawn)
+    return _finished(drawn, score.title)
 
 
 def _ranks(results: Results, score: Score) -> Figure:
@@ -199,12 +196,10 @@ def _costs(results: Results, score: Score) -> Figure:
         axis.xaxis.set_minor_formatter("")
         axis.margins(0.1)
         axis.grid(visible=True)
-    drawn.supxlabel("time to train, as a ratio to the fastest", fontsize=9)
-    drawn.supylabel(score.title, fontsize=9)
     columns = max(1, int(drawn.get_figwidth() / 2.6))
     # Room for the legend, which would otherwise be taken from the panels.
     drawn.set_figheight(drawn.get_figheight() + 0.18 * -(-ratios.shape[1] // columns))
-    return _with_legend(drawn, columns)
+    return _finished(drawn, "time to train, as a ratio to the fastest", score.title, columns)
 
 
 def _dimension(results: Results, score: Score) -> Figure:
@@ -220,9 +215,7 @@ def _dimension(results: Results, score: Score) -> Figure:
             axis.axvline(full, color=INK, lw=0.8, ls=":", label="K − 1")
         axis.set(title=name)
         axis.grid()
-    drawn.supxlabel("dimension of the subspace", fontsize=9)
-    drawn.supylabel(score.title, fontsize=9)
-    return _with_legend(drawn)
+    return _finished(drawn, "dimension of the subspace", score.title)
 
 
 def _convergence(results: Results, score: Score) -> Figure:
@@ -240,9 +233,7 @@ def _convergence(results: Results, score: Score) -> Figure:
             axis.axhline(row["upper_bound"], color=INK, lw=1, ls="--", label="upper bound")
         axis.set(title=row["dataset"])
         axis.grid(visible=True)
-    drawn.supxlabel("iteration", fontsize=9)
-    drawn.supylabel("J", fontsize=9)
-    return _with_legend(drawn)
+    return _finished(drawn, "iteration", "J")
 
 
 def _projection(results: Results, score: Score) -> Figure:

@@ -342,14 +342,11 @@ def _labels(results: Results, dataset: str) -> Iterator[Grid]:
         return
     names = list(dict.fromkeys(frame["candidate"]))
     rows = {name: frame["label_f1"][frame["candidate"] == name] for name in names}
-    means = pd.DataFrame({name: pd.DataFrame(list(found)).mean() for name, found in rows.items()})
-    best = means.max(axis=1)
+    means = {name: pd.DataFrame(list(found)).mean() for name, found in rows.items()}
+    best: Any = pd.DataFrame(means).max(axis=1)
     columns = {
-        name: {
-            str(each): Entry(f"{value:.3f}", bool(value == top))
-            for each, value, top in zip(means.index, means[name], best, strict=True)
-        }
-        for name in names
+        name: {str(k): Entry(f"{v:.3f}", bool(v == best[k])) for k, v in found.items()}
+        for name, found in means.items()
     }
     caption = f"{dataset}: F1 of each label, mean over the folds; thresholds are tuned if the plan"
     yield _by_column(f"{caption} tunes them. Bold is the best method", columns, "label")
@@ -390,16 +387,11 @@ def _comparison(results: Results) -> Iterator[str | Grid]:
             ranking = rank_methods(means, ascending=score.lower_is_better)
             if ranking is None:
                 continue
-            names = list(map(str, ranking.mean_ranks.index))
-            best = names[0]
-            p_values = ranking.nemenyi[best]
-            columns[score.title] = {
-                label(method): Entry(
-                    f"{rank:.2f}",
-                    best=method == best,
-                    note="" if method == best else f"p = {p_values[method]:.2g}",
-                )
-                for method, rank in zip(names, ranking.mean_ranks, strict=True)
+            (best, rank), *others = ranking.mean_ranks.items()
+            p: Any = ranking.nemenyi[best]
+            columns[score.title] = {label(str(best)): Entry(f"{rank:.2f}", best=True)} | {
+                label(str(name)): Entry(f"{rank:.2f}", note=f"p = {p[name]:.2g}")
+                for name, rank in others
             }
             yield (
                 f"By {score.title}{after}, Friedman's test over {ranking.n_datasets} datasets has "

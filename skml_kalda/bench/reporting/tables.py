@@ -165,22 +165,6 @@ def fold_means(results: Results, score: str, classifier: str) -> pd.DataFrame:
     return means.dropna()
 
 
-def differences(results: Results, score: str, baseline: str = NO_REDUCTION) -> pd.DataFrame:
-    """Return the mean difference to a baseline by dataset, classifier and method.
-
-    With the standard error over the folds, which is too small, because folds share training
-    samples.
-    """
-    folds = ["dataset", "classifier", "repeat", "fold"]
-    frame = results.frame()
-    parts = [rows_with(frame, name).assign(classifier=name) for name in classifiers_in(results)]
-    wide = pd.concat(parts).pivot_table(index=folds, columns="method", values=score, sort=False)
-    minus = wide.sub(wide[baseline], axis=0).drop(columns=baseline)
-    long = minus.melt(var_name="method", value_name="difference", ignore_index=False)
-    groups = long.groupby(["dataset", "classifier", "method"], sort=False)["difference"]
-    return groups.agg(["mean", "sem"]).set_axis(["difference", "se"], axis=1).reset_index()
-
-
 def agreement(results: Results) -> pd.DataFrame:
     """Return which of the paper's methods has the best accuracy, in the paper and here.
 

@@ -48,15 +48,15 @@ def print_scores(results: Results) -> None:
             found["text"] = list(map(_with_paper, found.assign(best=best).itertuples()))
             key = ["dataset", "method", "classifier", "dimension"]
             columns[SCORES[score].title] = found.set_index(key)["text"]
-    wide = pd.DataFrame(columns).fillna("")
-    lines = [
-        [dataset, tables.candidate(*names) + (f", {dimension}" if dimension else ""), *texts]
-        for (dataset, *names, dimension), texts in zip(wide.index, wide.to_numpy(), strict=True)
-    ]
-    if lines:
-        paper = "; in brackets the paper's, and the difference" if "(" in str(lines) else ""
-        title = f"\n* is the best of its dataset{paper}; {SCORES['accuracy'].label}"
-        _print(title, ["dataset", "method", *columns], lines)
+    wide = pd.DataFrame(columns).fillna("").reset_index()
+    if columns:
+        names = map(tables.candidate, wide["method"], wide.pop("classifier"))
+        dimensions = (f", {n}" if n else "" for n in wide.pop("dimension"))
+        wide["method"] = list(map(str.__add__, names, dimensions))
+        paper = any("(" in text for column in columns.values() for text in column)
+        note = "; in brackets the paper's, and the difference" if paper else ""
+        print(f"\n* is the best of its dataset{note}; {SCORES['accuracy'].label}")
+        print(wide.to_string(index=False))
     if tables.has_swapped_names(results):
         print(tables.SWAPPED)
 
@@ -81,23 +81,8 @@ def print_outcome(results: Results) -> None:
 
 def print_comparison(a: Results, b: Results, score: str) -> None:
     """Print two runs side by side."""
-    lines = [
-        [
-            *map(str, [*names, dimension]),
-            *(f"{first:.4f}", f"{second:.4f}", f"{difference:+.4f}"),
-            "" if pd.isna(ratio) else f"{ratio:.2f}",
-        ]
-        for *names, dimension, first, second, difference, ratio in tables.compare(
-            a, b, score
-        ).to_numpy()
-    ]
-    header = ["dataset", "classifier", "method", "dimension", "A", "B", "B − A", "fit time B / A"]
-    _print(f"{SCORES[score].label}: A is {a.folder}, B is {b.folder}", header, lines)
-
-
-def _print(title: str, header: Sequence[str], lines: Sequence[Sequence[str]]) -> None:
-    widths = [max(map(len, column)) for column in zip(header, *lines, strict=True)]
-    print(title)
-    for line in (header, *lines):
-        cells = (text.ljust(width) for text, width in zip(line, widths, strict=True))
-        print("  ".join(cells).rstrip())
+    print(f"{SCORES[score].label}: A is {a.folder}, B is {b.folder}")
+    number, signed, ratio = "{:.4f}".format, "{:+.4f}".format, "{:.2f}".format
+    formats = {"difference": signed, "fit_time_ratio": ratio}
+    found = tables.compare(a, b, score)
+    print(found.to_string(index=False, float_format=number, formatters=formats, na_rep=""))

@@ -80,10 +80,8 @@ def _split(cell: Cell, source: Source, X: Any, y: Any) -> tuple[Any, Any]:
         return slice(None), slice(None)
     if cell.train_rows and (published := published_splits(source)):
         return published[cell.fold]
-    seed = cell.seed + cell.repeat
-    stratified, train_rows = cell.stratified, cell.train_rows
-    found = splits(X, y, cell.folds, seed, stratified=stratified, train_rows=train_rows)
-    return found[cell.fold]
+    options: Any = {"stratified": cell.stratified, "train_rows": cell.train_rows}
+    return splits(X, y, cell.folds, cell.seed + cell.repeat, **options)[cell.fold]
 
 
 @lru_cache(maxsize=1)
@@ -179,8 +177,8 @@ def _projected(cell: Cell, source: Source) -> Row:
 
 def _exhibited(cell: Cell, source: Source) -> Row:
     """Return the points, and the scores of a classifier that sees these two dimensions only."""
-    labels = {"labels": _loaded(cell, source)[2]}
-    return _projected(cell, source) | _scored(cell, source) | labels
+    names = _loaded(cell, source)[2]
+    return _projected(cell, source) | _scored(cell, source) | {"labels": names}
 
 
 _MEASURES = {
@@ -457,9 +455,7 @@ def _by_itself(
     cell: Cell, setting: Mapping[str, Any], A: Any, B: Any, y: Any
 ) -> Iterator[tuple[Any, Any]]:
     """Yield what a method that classifies by itself predicts for B, and its scores."""
-    parameters = {**cell.parameters, **setting}
-    classifier = methods.make_estimator(cell.method, parameters, None, cell.random_state())
-    fitted = LabelClassifier.fit(classifier, A, y)
+    fitted = LabelClassifier.fit(_classifier(cell, Choice(setting)), A, y)
     yield fitted.predict(B), fitted.scores(B)
 
 
