@@ -13,7 +13,8 @@ seconds or `MOST_MEGABYTES`. ARFF files are read in bulk, and row by row with th
 off: both must return the same.
 
 Failures are kept with the number of the input: input K of seed S is always the same, and
-`--seed S --show K` prints it. The result is written after every round. The exit status is 1 if there are failures.
+`--seed S --show K` prints it. The result is written after every round, so that a run can be
+continued with `--resume`. The exit status is 1 if there are failures.
 """
 
 import argparse

@@ -75,15 +75,10 @@ def test_a_label_name_survives_xml_or_is_refused(tmp_path_factory, name):
 
 
 @pytest.mark.parametrize("suffix", ["", ".gz", ".bz2", ".xz"])
-def test_emotions_round_trip_and_liac_reads_it_too(tmp_path, suffix):
+def test_liac_reads_what_is_written(tmp_path, suffix):
     emotions = load_arff(BUNDLED / "emotions.arff.xz")
     path = tmp_path / f"emotions.arff{suffix}"
-    names = {"feature_names": emotions.feature_names, "target_names": emotions.target_names}
-    save_arff(path, emotions.data, emotions.target, **names)
-    found = load_arff(path)
-    assert_array_equal(found.data, emotions.data, strict=True)
-    assert_array_equal(found.target, emotions.target, strict=True)
-    assert (found.feature_names, found.target_names) == tuple(names.values())
+    save_arff(path, emotions.data, emotions.target)
     data, target = liac_oracle.expected(*liac_oracle.read(path), labels=list(range(6)))
     assert_array_equal(data, emotions.data)
     assert_array_equal(target, emotions.target)
