@@ -94,11 +94,13 @@ def test_dates_in_a_text_file_are_left_out(form, tmp_path):
 
 def test_one_label_column_is_a_class(tmp_path):
     classes = np.array(["cat", "dog", "cow"] * 4)
-    frame().assign(kind=classes, code=[3.0, 1.0, 2.0] * 4).to_csv(tmp_path / "t.csv", index=False)
+    frame().assign(kind=classes, code=[-3.0, 1e300, 2.5] * 4).to_csv(
+        tmp_path / "t.csv", index=False
+    )
     table = load_table(tmp_path / "t.csv", labels="kind")
     assert (table.target == classes).all()
     assert table.target_names == ["cat", "cow", "dog"]
-    assert load_table(tmp_path / "t.csv", labels="code").target_names == ["1", "2", "3"]
+    assert load_table(tmp_path / "t.csv", labels="code").target_names == ["-3", "1e+300", "2.5"]
 
 
 @pytest.mark.parametrize("value", [("True", "False"), ("yes", "no"), ("1.0", "0.0"), ("1", "0")])
@@ -288,11 +290,6 @@ def test_a_wrong_svmlight_file_is_named_by_its_line(text, message, tmp_path):
     with pytest.raises(TableError) as caught:
         load_table(tmp_path / "t.svm")
     assert message in str(caught.value)
-
-
-def test_classes_that_are_numbers_keep_their_value(tmp_path):
-    frame(4).assign(kind=[1e300, 2.5, 2.5, -3.0]).to_csv(tmp_path / "t.csv", index=False)
-    assert load_table(tmp_path / "t.csv", labels="kind").target_names == ["-3", "1e+300", "2.5"]
 
 
 def test_columns_of_lists_are_no_features_and_no_classes(tmp_path):
