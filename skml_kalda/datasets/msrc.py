@@ -73,8 +73,7 @@ def build_from_archive(home: Path, names: Sequence[str], *, accept_licence: bool
     list of pathlib.Path
         The files of the datasets.
     """
-    found = {name: find_file(read_manifest(name), home) for name in names}
-    absent = [name for name, path in found.items() if path is None]
+    absent = [name for name in names if find_file(read_manifest(name), home) is None]
     images = home / IMAGES_FOLDER
     if absent and not images.is_dir():
         if not accept_licence:
@@ -86,8 +85,8 @@ def build_from_archive(home: Path, names: Sequence[str], *, accept_licence: bool
             )
         _download_images(home, images)
     if absent:
-        found |= dict(zip(absent, build_msrc(images, home, absent), strict=True))
-    return [path for path in found.values() if path is not None]
+        build_msrc(images, home, absent)
+    return [path for name in names if (path := find_file(read_manifest(name), home))]
 
 
 def _download_images(home: Path, images: Path) -> None:

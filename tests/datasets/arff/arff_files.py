@@ -1,6 +1,6 @@
 """Hypothesis strategy for ARFF files of every shape that is seen in the wild."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from hypothesis import strategies as st
 
@@ -16,66 +16,13 @@ NUMBERS = st.one_of(
 BINARY = st.sampled_from([("0", "1"), ("1", "0"), ("0",), ("1",)])
 
 
-def quoted(word, mark="'"):
-    """Quote a word in the way of Weka (written apart from the package on purpose)."""
-    word = word.replace("\\", "\\\\").replace(mark, f"\\{mark}").replace("\t", "\\t")
-    return f"{mark}{word}{mark}"
-
-
-def plain(word):
-    return word.isalnum() and word.isascii()
-
-
-@dataclass
-class ArffFile:
+class ArffFile(NamedTuple):
+    text: bytes
+    for_liac: bytes  # the same with names of attributes that liac-arff can read
     names: list
-    kinds: list
-    rows: list
     labels: list
-    sparse: bool
-    line_end: str
-    space: str
-    comments: bool
-    mark: str
-
-    def feature_names(self):
-        names = []
-        for i, (name, kind) in enumerate(zip(self.names, self.kinds, strict=True)):
-            if i not in self.labels:
-                one_hot = kind is not None and not set(kind) <= {"0", "1"}
-                names += [f"{name}={each}" for each in columns(kind)] if one_hot else [name]
-        return names
-
-    def text(self, plain_names=False):
-        names = [f"a{i}" for i in range(len(self.names))] if plain_names else self.names
-        lines = ["% a comment, 'with' {braces}", "@RELATION 'made up'", ""]
-        for name, kind in zip(names, self.kinds, strict=True):
-            declared = "NUMERIC" if kind is None else f"{{{','.join(map(self._word, kind))}}}"
-            lines.append(f"@Attribute {self._word(name)} {declared}")
-        lines += ["", "@DATA", *self._data()]
-        return (self.line_end.join(lines) + self.line_end).encode()
-
-    def _word(self, word):
-        return word if plain(word) else quoted(word, self.mark)
-
-    def _data(self):
-        for row in self.rows:
-            if self.comments:
-                yield from ("% 1,2,'3", "", "   ")
-            yield self._sparse_row(row) if self.sparse else self._dense_row(row)
-
-    def _dense_row(self, row):
-        return f",{self.space}".join(self._cell(i, value) for i, value in enumerate(row))
-
-    def _sparse_row(self, row):
-        kept = [(i, v) for i, v in enumerate(row) if v != "omitted"]
-        entries = f"{self.space},".join(f"{i} {self._cell(i, v)}" for i, v in kept)
-        return f"{{{self.space}{entries}{self.space}}}"
-
-    def _cell(self, i, value):
-        if value is None:
-            return "?"
-        return value if self.kinds[i] is None else self._word(value)
+    feature_names: list
+    is_sparse: bool
 
 
 @st.composite
@@ -88,19 +35,44 @@ def arff_files(draw):
         draw(BINARY) if i in labels else draw(st.none() | st.none() | BINARY | categories)
         for i in range(len(names))
     ]
-    sparse = draw(st.booleans())
+    sparse, comments = draw(st.booleans()), draw(st.booleans())
     cells = [_cells(kind, i in labels, sparse) for i, kind in enumerate(kinds)]
-    return ArffFile(
-        names=names,
-        kinds=kinds,
-        rows=draw(st.lists(st.tuples(*cells), max_size=6)),
-        labels=labels,
-        sparse=sparse,
-        line_end=draw(st.sampled_from(["\n", "\r\n"])),
-        space=draw(st.sampled_from(["", "", " ", "  "])),
-        comments=draw(st.booleans()),
-        mark=draw(st.sampled_from(["'", '"'])),
-    )
+    rows = draw(st.lists(st.tuples(*cells), max_size=6))
+    mark, end = draw(st.sampled_from("'\"")), draw(st.sampled_from(["\n", "\r\n"]))
+    space = draw(st.sampled_from(["", "", " ", "  "]))
+
+    def word(text):
+        """Quote a word in the way of Weka (written apart from the package on purpose)."""
+        if text.isalnum() and text.isascii():
+            return text
+        text = text.replace("\\", "\\\\").replace(mark, f"\\{mark}").replace("\t", "\\t")
+        return f"{mark}{text}{mark}"
+
+    def row(values):
+        texts = [
+            "?" if v is None else word(v) if k else v for v, k in zip(values, kinds, strict=True)
+        ]
+        if not sparse:
+            return f",{space}".join(texts)
+        kept = [f"{i} {text}" for i, text in enumerate(texts) if values[i] != "omitted"]
+        return f"{{{space}{f'{space},'.join(kept)}{space}}}"
+
+    def text(names):
+        declared = [f"{{{','.join(map(word, kind))}}}" if kind else "NUMERIC" for kind in kinds]
+        lines = ["% a comment, 'with' {braces}", "@RELATION 'made up'", ""]
+        lines += map("@Attribute {} {}".format, map(word, names), declared)
+        lines += ["", "@DATA"]
+        for values in rows:
+            lines += ["% 1,2,'3", "", "   "] * comments + [row(values)]
+        return (end.join(lines) + end).encode()
+
+    named = [(names[i], kinds[i]) for i in range(len(names)) if i not in labels]
+    feature_names = []
+    for name, kind in named:
+        one_hot = kind is not None and not set(kind) <= {"0", "1"}
+        feature_names += [f"{name}={each}" for each in columns(kind)] if one_hot else [name]
+    for_liac = text([f"a{i}" for i in range(len(names))])
+    return ArffFile(text(names), for_liac, names, labels, feature_names, sparse and bool(rows))
 
 
 def _cells(kind, is_label, sparse):

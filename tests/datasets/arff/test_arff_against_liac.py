@@ -47,15 +47,15 @@ def block_size(request):
 def test_made_files_equal_liac_cell_by_cell(tmp_path_factory, block_size, file):
     folder = tmp_path_factory.mktemp("made")
     ours, theirs = folder / "ours.arff", folder / "theirs.arff"
-    ours.write_bytes(file.text())
-    theirs.write_bytes(file.text(plain_names=True))
+    ours.write_bytes(file.text)
+    theirs.write_bytes(file.for_liac)
     attributes, rows = liac_oracle.read(theirs)
     data, target = liac_oracle.expected(attributes, rows, file.labels)
     found = load_arff(ours, labels=[file.names[i] for i in file.labels])
-    assert issparse(found.data) == (file.sparse and bool(rows))
+    assert issparse(found.data) == file.is_sparse
     assert_array_equal(found.data.toarray() if issparse(found.data) else found.data, data)
     assert_array_equal(found.target, target, strict=True)
-    assert found.feature_names == file.feature_names()
+    assert found.feature_names == file.feature_names
     assert found.target_names == [file.names[i] for i in file.labels]
 
 
