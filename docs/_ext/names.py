@@ -46,6 +46,8 @@ def write_inventory(path: Path) -> str:
         for name, full in SCIKIT_LEARN.items()
         for kind in ("class" if name[0].isupper() else "function",)
     ]
+    # What docstrings that are inherited refer to.
+    lines.append("meta-estimator std:term 1 glossary.html#term-$ -")
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(head.encode() + zlib.compress("\n".join(lines).encode() + b"\n"))
     return str(path)
