@@ -9,20 +9,10 @@ from scipy.special import expit, logit, softmax
 from skml_kalda._core import leave_one_out
 from skml_kalda._core.leave_one_out import RidgePath, label_sigmoids, softmax_slope
 from skml_kalda._core.scatter import PrimalScatter
-from tests.conftest import made
 
 
 def path_of(X, Y, weight):
     return RidgePath.of(PrimalScatter.of(X, sparse.csr_array(Y.astype(float)), weight))
-
-
-def test_full_shrinkage_leaves_the_mean_of_the_other_rows():
-    X, Y = made()
-    path = path_of(X, Y, np.ones(60))
-    expected = (Y.sum(axis=0) - Y) / 59
-    found = path.without_each(X, Y, np.ones(60)).scores(path.ridge(1.0))
-    np.testing.assert_allclose(found, expected)
-    assert path.ridge(0.5) == pytest.approx(60 * X.var(axis=0).mean())
 
 
 def test_errors_of_many_labels_are_those_of_all_up_to_little():

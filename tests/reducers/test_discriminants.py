@@ -85,15 +85,3 @@ def test_olda_of_independent_samples_is_null_space_lda():
     olda = OLDA().fit(X, Y)
     np.testing.assert_allclose(olda.components_ @ within @ olda.components_.T, 0, atol=1e-9)
     assert_same_span(olda.components_.T, G, atol=1e-7)
-
-
-def test_ocm_spans_the_differences_of_class_means():
-    X, Y = made(single=True)
-    m_k = (Y.T @ X) / Y.sum(axis=0)[:, None]
-    S_b, _ = scatters(X, Y)
-    ocm = OCM().fit(X, Y)
-    G = ocm.components_
-    assert_same_span(G.T, (m_k[1:] - m_k[0]).T)
-    np.testing.assert_allclose(G @ G.T, np.eye(3), atol=1e-12)
-    np.testing.assert_allclose(np.trace(G @ S_b @ G.T), np.trace(S_b))
-    np.testing.assert_allclose(ocm.eigenvalues_, linalg.eigvalsh(S_b)[::-1][:3] / len(X))

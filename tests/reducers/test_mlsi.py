@@ -66,14 +66,6 @@ def test_inverse_form_is_pca_where_data_and_labels_are_independent():
     assert_same_span(mlsi.components_.T, PCA(4).fit(X).components_.T, atol=1e-6)
 
 
-@pytest.mark.parametrize("form", ["direct", "inverse"])
-def test_with_few_samples_both_forms_take_the_eigenvectors_of_the_kernel(form):
-    X, Y = made(10, 30)
-    V = top(kernel(unit(X), unit(Y), 0.5), np.eye(10), 4)[1]
-    latent = MLSI(form=form, ridge=0.0).fit_transform(X, Y)
-    assert_same_span(latent, V, atol=1e-6)
-
-
 def test_ends_of_beta_are_pca_and_opls():
     X, Y = made()
     pca = PCA(4, whiten=True).fit(X)

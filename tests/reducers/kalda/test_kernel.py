@@ -6,7 +6,6 @@ import pandas as pd
 import pytest
 from scipy import linalg, sparse
 from sklearn import config_context
-from sklearn.kernel_approximation import Nystroem
 from sklearn.metrics.pairwise import cosine_similarity, laplacian_kernel, rbf_kernel
 
 from skml_kalda import LandmarkFeatures
@@ -81,15 +80,6 @@ def test_a_precomputed_kernel_is_the_named_one(kernel, landmarks):
         )
         found = called.fit(X, Y).transform(X_new)
         np.testing.assert_allclose(found, named.transform(X_new), atol=1e-8)
-
-
-def test_all_landmarks_are_exact_and_those_of_scikit_learn():
-    exact = KernelKaLDA(gamma=0.2).fit(X, Y)
-    drawn = KernelKaLDA(gamma=0.2, n_landmarks=60).fit(X, Y)
-    np.testing.assert_allclose(drawn.transform(X_new), exact.transform(X_new), atol=1e-8)
-    features = Nystroem(gamma=0.2, n_components=60, random_state=0).fit(X)
-    theirs = MultiLabelKaLDA(constraint="none", shrinkage=0.2).fit(features.transform(X), Y)
-    same_up_to_sign(exact.transform(X_new), theirs.transform(features.transform(X_new)), 1e-6)
 
 
 def test_the_default_width_is_the_median_distance():
