@@ -61,11 +61,8 @@ def _plain_streams() -> Iterator[None]:
 
 
 def _parser(prog: str) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog,
-        description="Compare methods, on the paper's datasets or on your own data. Without a "
-        "command: run.",
-    )
+    about = "Compare methods, on the paper's datasets or on your own data. Without a command: run."
+    parser = argparse.ArgumentParser(prog, description=about)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     _add_run(commands.add_parser("run", help="run a plan, or what is left of it"))
     command = commands.add_parser("list", help="list plans, methods and the runs in a folder")
@@ -86,14 +83,10 @@ def _parser(prog: str) -> argparse.ArgumentParser:
 def _add_run(command: argparse.ArgumentParser) -> None:
     add = command.add_argument
     add("plan", metavar="PLAN", nargs="?", help="a name from list, or a TOML file (default: quick)")
-    own = command.add_argument_group("your own data")
-    own.add_argument(
-        "--data", nargs="+", metavar="FILE", help="ARFF, CSV, TSV, Parquet, NumPy or svmlight files"
-    )
-    own.add_argument(
-        "--labels", metavar="SPEC", help="columns: 'a,b', 'label_*', n (first n) or -n (last n)"
-    )
-    own.add_argument("--ignore", nargs="+", default=[], metavar="NAME", help="columns to leave out")
+    own = command.add_argument_group("your own data").add_argument
+    own("--data", nargs="+", metavar="FILE", help="ARFF, CSV, TSV, Parquet, NumPy or svmlight")
+    own("--labels", metavar="SPEC", help="columns: 'a,b', 'label_*', n (first n) or -n (last n)")
+    own("--ignore", nargs="+", default=[], metavar="NAME", help="columns to leave out")
     for name in ("datasets", "methods", "classifiers"):
         add(f"--{name}", nargs="+", metavar="NAME", help=f"{name} to use instead of the plan's")
     add("--dimensions", nargs="+", type=int, metavar="N", help="numbers of components")

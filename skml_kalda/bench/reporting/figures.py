@@ -115,8 +115,8 @@ def _color(number: int) -> str:
     return _COLORS[number % len(_COLORS)]
 
 
-def _marker(number: int) -> Any:
-    return _MARKERS[number % len(_MARKERS)]
+def _look(number: int, marker: int) -> dict[str, Any]:
+    return {"color": _color(number), "marker": _MARKERS[marker % len(_MARKERS)], "ls": ""}
 
 
 def _finished(drawn: Figure, x: str, y: str = "", columns: int = 4) -> Figure:
@@ -141,9 +141,9 @@ def _scores(results: Results, score: Score) -> Figure:
     for place, (axis, (name, part)) in enumerate(zip(axes, groups, strict=True)):
         for number, (classifier, rows) in enumerate(part.groupby("classifier", sort=False)):
             y = rows["method"].map(methods.index) + 0.16 * number * (classifier != ITSELF)
-            look: dict[str, Any] = {"color": _color(number), "fmt": _marker(number), "ms": 4}
-            name_of_series = "no other classifier" if classifier == ITSELF else str(classifier)
-            axis.errorbar(rows["mean"], y, xerr=rows["sd"], lw=1, label=name_of_series, **look)
+            series = "no other classifier" if classifier == ITSELF else str(classifier)
+            look = {"elinewidth": 1, "ms": 4, "label": series, **_look(number, number)}
+            axis.errorbar(rows["mean"], y, xerr=rows["sd"], **look)
             if rows["paper"].notna().any():
                 axis.plot(rows["paper"], y, "D", mfc="none", mec=_color(4), label="paper")
         axis.set(title=name, yticks=range(len(methods)), yticklabels=map(label, methods))
@@ -187,10 +187,9 @@ def _costs(results: Results, score: Score) -> Figure:
     for axis, name in zip(axes, ratios.index, strict=True):
         for number, each in enumerate(ratios.columns):
             if (name, each) in means.index:
-                # Six colours with the same marker, then the next marker.
-                look: dict[str, Any] = {"color": _color(number), "marker": _marker(number // 6)}
                 x, y = ratios.loc[name, each], means[name, each]
-                axis.plot(x, y, ls="", ms=6, label=each, **look)
+                # Six colours with the same marker, then the next marker.
+                axis.plot(x, y, ms=6, label=each, **_look(number, number // 6))
         axis.set(title=str(name), xscale="log")
         axis.xaxis.set_major_formatter("{x:g}")
         axis.xaxis.set_minor_formatter("")
@@ -244,9 +243,8 @@ def _projection(results: Results, score: Score) -> Figure:
         classes = row["classes_of_points"] or [str(each) for each in row["labels_of_points"]]
         for number, each in enumerate(dict.fromkeys(classes)):
             x, y = points[np.array(classes) == each].T
-            look: dict[str, Any] = {"color": _color(number), "marker": _marker(number)}
             # As an image: thousands of markers would make the page large.
-            axis.scatter(x, y, s=9, alpha=0.75, rasterized=True, **look)
+            axis.plot(x, y, ms=3, alpha=0.75, rasterized=True, **_look(number, number))
         axis.set(title=f"{row['dataset']}, {row['method']}")
         axis.tick_params(labelsize=7)
     return drawn

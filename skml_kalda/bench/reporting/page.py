@@ -130,13 +130,11 @@ def report(results: Results | Sequence[Results], output: str | PathLike[str] | N
     title = runs[0].plan.title if len(runs) == 1 else "The paper's tables and figures, and more"
     for name in ("report.md", "report.html"):
         _write(folder / name, _rendered(name, title=title, chapters=chapters) + "\n")
-    scores = [
-        tables.table(run, score).assign(plan=run.plan.name, score=score)
-        for run in runs
-        for score in tables.scores_in(run)
-    ]
-    found = pd.concat(scores) if scores else pd.DataFrame()
-    _write(folder / "scores.csv", found.to_csv(index=False, float_format="%.6f"))
+    found = [pd.DataFrame()]
+    for run in runs:
+        for score in tables.scores_in(run):
+            found.append(tables.table(run, score).assign(plan=run.plan.name, score=score))
+    _write(folder / "scores.csv", pd.concat(found).to_csv(index=False, float_format="%.6f"))
     return folder / "report.html"
 
 

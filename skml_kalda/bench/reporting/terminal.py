@@ -46,17 +46,15 @@ def print_scores(results: Results) -> None:
             found = tables.table(results, score)
             best = found.groupby("dataset")["mean"].transform(SCORES[score].best)
             found["text"] = list(map(_with_paper, found.assign(best=best).itertuples()))
-            key = ["dataset", "method", "classifier", "dimension"]
-            columns[SCORES[score].title] = found.set_index(key)["text"]
-    wide = pd.DataFrame(columns).fillna("").reset_index()
+            names = map(tables.candidate, found["method"], found["classifier"])
+            dimensions = (f", {n}" if n else "" for n in found["dimension"])
+            found["method"] = list(map(str.__add__, names, dimensions))
+            columns[SCORES[score].title] = found.set_index(["dataset", "method"])["text"]
     if columns:
-        names = map(tables.candidate, wide["method"], wide.pop("classifier"))
-        dimensions = (f", {n}" if n else "" for n in wide.pop("dimension"))
-        wide["method"] = list(map(str.__add__, names, dimensions))
         paper = any("(" in text for column in columns.values() for text in column)
         note = "; in brackets the paper's, and the difference" if paper else ""
         print(f"\n* is the best of its dataset{note}; {SCORES['accuracy'].label}")
-        print(wide.to_string(index=False))
+        print(pd.DataFrame(columns).fillna("").reset_index().to_string(index=False))
     if tables.has_swapped_names(results):
         print(tables.SWAPPED)
 
