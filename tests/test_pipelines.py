@@ -11,10 +11,9 @@ import pytest
 from numpy.testing import assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV, cross_val_predict
+from sklearn.model_selection import cross_val_predict
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from skmultilearn.adapt import MLkNN as FrameworkMLkNN
 from skmultilearn.problem_transform import BinaryRelevance, ClassifierChain, LabelPowerset
 
@@ -110,14 +109,6 @@ def test_inside_binary_relevance_each_label_has_a_reducer_of_its_own():
     columns = [make_pipeline(MultiLabelKaLDA(), knn()).fit(X, label).predict(X_test)
                for label in y.T]  # fmt: skip
     assert_array_equal(np.column_stack(columns), reference("in BinaryRelevance")[0])
-
-
-def test_grid_search_over_reducer_and_classifier():
-    pipeline = make_pipeline(StandardScaler(), MultiLabelKaLDA(), MLkNN(k=10))
-    grid = {"multilabelkalda__n_components": [1, 2], "mlknn__k": [3, 5]}
-    search = GridSearchCV(pipeline, grid, scoring="roc_auc", cv=3).fit(X, y)
-    assert len(search.cv_results_["params"]) == 4
-    assert 0.5 < search.best_score_ <= 1
 
 
 @pytest.mark.parametrize("pipeline", PIPELINES)
