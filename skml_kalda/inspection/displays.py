@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from abc import ABC
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, partial
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -34,7 +33,7 @@ _NARROW = 280.0
 _STACKS = 40
 
 
-class TableDisplay(ABC):
+class TableDisplay:
     """Base of the displays of a table whose entries may be positive or negative."""
 
     _colorbar_label: ClassVar[str]
@@ -511,10 +510,8 @@ class ProjectionDisplay:
             entries[f"{np.count_nonzero(counts) - len(color_of)} other labels"] = OTHERS
         if [NO_LABEL] in sets:
             entries[f"no label ({sets.count([NO_LABEL])})"] = NO_LABEL
-        handles = [
-            Line2D([], [], marker="o", linestyle="", markersize=7, color=color, label=text)
-            for text, color in entries.items()
-        ]
+        dot = partial(Line2D, [], [], marker="o", linestyle="", markersize=7)
+        handles = [dot(color=color, label=text) for text, color in entries.items()]
         room = _points(ax)[0]
         is_narrow = room < _NARROW
         style: dict[str, Any] = {

@@ -11,7 +11,7 @@ from skml_kalda.bench import read_results, run
 from skml_kalda.bench.cli import main
 from skml_kalda.bench.plan import read_plan
 from skml_kalda.cli import main as command
-from tests.bench.conftest import cells_of, lines_of, start
+from tests.bench.conftest import cells_of, lines_of
 
 FIELDS = {
     "status", "dataset", "sha256", "method", "parameters", "classifier", "repeat", "fold", "seed",
@@ -99,17 +99,6 @@ def test_wrong_names_are_one_line_and_status_2(arguments, reason, capsys, tmp_pa
     assert message.startswith("error: ")
     assert reason in message
     assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.parametrize("jobs", ["1", pytest.param("2", marks=pytest.mark.slow)])
-def test_without_a_terminal_there_are_no_control_characters(tiny, tmp_path, jobs):
-    tiny.write_text(tiny.read_text().replace('["1-NN", "MLkNN"]', '["1-NN"]'))
-    process = start("run", tiny, "--output", tmp_path / "out", "--jobs", jobs)
-    out, err = process.communicate(timeout=120)
-    assert process.returncode == 0
-    assert err == ""
-    assert "[4/4]" in out
-    assert not [char for char in out if ord(char) < 32 and char != "\n"]
 
 
 @pytest.mark.usefixtures("no_report")

@@ -1,7 +1,6 @@
 """The scores of cells against plain loops, and against the published numbers."""
 
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,7 +11,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
 
 from skml_kalda import OCM
-from skml_kalda.bench import read_results, run
+from skml_kalda.bench import run
 from skml_kalda.bench.methods import make_estimator
 from skml_kalda.bench.plan import Plan, read_plan
 from skml_kalda.bench.scores import SCORES, scores_of
@@ -111,12 +110,6 @@ def test_single_label_cells_are_those_of_a_plain_loop(tmp_path):
     found = run(plan, tmp_path / "out", data_home=tmp_path)
     assert only_scores(found.ok, "accuracy") == pytest.approx(expected, abs=1e-12)
     assert 0.2 < np.mean(expected) < 0.99
-
-
-def kept_splits():
-    kept = read_results(Path(__file__).parents[2] / "benchmarks" / "results" / "bench" / "splits")
-    assert (kept.plan, kept.missing) == (read_plan("splits"), 0)
-    return kept.ok
 
 
 HALF = {"macro": 0.5, "micro": 0.5}

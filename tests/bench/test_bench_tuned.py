@@ -6,11 +6,9 @@ import numpy as np
 import pytest
 from sklearn import metrics
 from sklearn.datasets import make_multilabel_classification
-from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, KFold
-from sklearn.multiclass import OneVsRestClassifier
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
@@ -79,26 +77,6 @@ def assert_same_choice(search, chosen, k, score):
     assert score == pytest.approx(search.best_score_, abs=1e-12)
     assert found[place] == pytest.approx(search.best_score_, abs=1e-12)
     assert np.ptp(found) > 0.005, "nothing to choose"
-
-
-def test_a_method_that_classifies_by_itself_is_tuned_too():
-    X, y = make_multilabel_classification(
-        n_samples=120, n_features=20, n_classes=4, allow_unlabeled=False, random_state=1
-    )
-    grid = {"C": [0.001, 0.1, 10.0]}
-    tune = {**TUNE, "grid": {"LogisticRegression": grid}}
-    (cell,) = nested(methods=("LogisticRegression",), parameters={}, tune=tune).cells()[:1]
-    choice = choose(cell, X, y)
-    model = OneVsRestClassifier(LogisticRegression(max_iter=1000))
-    search = GridSearchCV(
-        make_pipeline(StandardScaler(), model),
-        {"onevsrestclassifier__estimator__C": grid["C"]},
-        scoring="f1_macro",
-        cv=KFold(TUNE["folds"], shuffle=True, random_state=cell.seed),
-    ).fit(X, y)
-    assert choice.score == pytest.approx(search.best_score_)
-    assert list(choice.parameters.values()) == list(search.best_params_.values())
-    assert set(choice.record()) == {"chosen", "inner_score", "tune_seconds"}
 
 
 def test_the_score_may_be_the_best_f1_of_one_threshold():

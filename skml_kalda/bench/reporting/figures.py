@@ -96,12 +96,8 @@ def svg(drawn: Figure, name: str) -> str:
     # Nothing refers to the names of groups, which would be those of every figure.
     text = re.sub(r'<g id="[^"]*"', "<g", text.replace(PAPER, "var(--page, white)"))
     # A hundredth of a point is enough, and six digits would treble the size of a page.
-    text = re.sub(r'\bd="[^"]*"', lambda path: _rounded(path[0]), text)
+    text = re.sub(r'\bd="[^"]*"', lambda path: re.sub(r"(?<=\.\d\d)\d+|\n", "", path[0]), text)
     return re.sub(r'<svg (.*?)width="[^"]*" height="[^"]*"', r"<svg \1", text, count=1, flags=re.S)
-
-
-def _rounded(path: str) -> str:
-    return re.sub(r"(\.\d\d)\d+", r"\1", " ".join(path.split()))
 
 
 def _panels(

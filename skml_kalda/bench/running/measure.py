@@ -123,8 +123,8 @@ def _label_f1(y: Any, predicted: Any, names: list[str]) -> Row:
     """Return the F1 of each label, unless there are more than a reader would look at."""
     if y.ndim == 1 or y.shape[1] > _MOST_LABELS:
         return {}
-    values = per_label(f1_score, y, predicted, zero_division=0.0)
-    return {"label_f1": {name: round(v, 4) for name, v in zip(names, values, strict=True)}}
+    values = per_label(f1_score, y, predicted, zero_division=0.0).round(4).tolist()
+    return {"label_f1": dict(zip(names, values, strict=True))}
 
 
 def _classifier(cell: Cell, choice: Choice) -> Any:
