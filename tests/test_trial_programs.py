@@ -25,7 +25,7 @@ from skmultilearn.problem_transform import ClassifierChain, LabelPowerset
 
 import skml_kalda.onnx
 from skml_kalda import KaLDAClassifier, MLkNN, MultiLabelKaLDA, bench, top_labels
-from skml_kalda.cli import main
+from skml_kalda.bench.plan import Plan
 from skml_kalda.datasets import load_dataset
 from skml_kalda.inspection import ProjectionDisplay
 from skml_kalda.model_selection import (
@@ -72,10 +72,9 @@ def draw_for_a_paper(X, y, path):
 
 
 def compare_methods_on_own_files(*paths):
-    for path in paths:
-        main(["bench", "--data", str(path), "--labels", "label_*", "--methods", "none", "OPLS"])
-    runs = [bench.read_results(Path("bench-results") / path.name) for path in paths]
-    return [bench.table(run, "macro_f1_tuned") for run in runs]
+    plan = Plan("two", "Which of two?", methods=("none", "OPLS"), folds=2)
+    runs = [bench.run(plan, data=path, labels="label_*") for path in paths]
+    return [bench.table(run, "macro_f1") for run in runs]
 
 
 def save_for_production(X, y, folder):

@@ -7,6 +7,7 @@ from pathlib import Path
 from types import ModuleType
 
 from docutils import nodes
+from sklearn import model_selection
 from sklearn.utils.discovery import all_estimators, all_functions
 from sphinx import addnodes
 from sphinx.application import Sphinx
@@ -30,9 +31,10 @@ def _public() -> dict[str, str]:
 
 
 # The full name has no private module in it, as in the import that users write.
+SPLITTERS = [each for each in vars(model_selection).items() if each[0] in model_selection.__all__]
 SCIKIT_LEARN = {
     name: re.sub(r"\._\w+", "", found.__module__) + "." + name
-    for name, found in [*all_estimators(), *all_functions()]
+    for name, found in [*all_estimators(), *all_functions(), *SPLITTERS]
 }
 # Functions of scikit-learn such as `config_context` are linked by their full names alone.
 PUBLIC = {name: full for name, full in SCIKIT_LEARN.items() if name[0].isupper()} | _public()
