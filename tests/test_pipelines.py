@@ -97,14 +97,6 @@ def test_every_registered_transformer_takes_its_place(name, pipeline):
     assert (found == reference(pipeline, name)[0]).mean() > 0.99
 
 
-def test_a_pipeline_is_its_steps_one_after_the_other():
-    reducer = MultiLabelKaLDA().fit(X, y)
-    classifier = FrameworkMLkNN(k=3).fit(reducer.transform(X), y)
-    labels = dense(classifier.predict(reducer.transform(X_test)))
-    assert_array_equal(labels, reference("their MLkNN")[0])
-    assert_array_equal(labels, reference("MLkNN")[0])
-
-
 def test_inside_binary_relevance_each_label_has_a_reducer_of_its_own():
     columns = [make_pipeline(MultiLabelKaLDA(), knn()).fit(X, label).predict(X_test)
                for label in y.T]  # fmt: skip

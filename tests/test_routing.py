@@ -9,11 +9,19 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
+import skops.io
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from skml_kalda import BinaryRelevanceKNN, KaLDAClassifier, KernelKaLDA, MLkNN, MultiLabelKaLDA
+from skml_kalda import (
+    BinaryRelevanceKNN,
+    KaLDAClassifier,
+    KernelKaLDA,
+    MLkNN,
+    MultiLabelKaLDA,
+    trusted_types,
+)
 from tests.conftest import made
 
 X, Y = made(n=80)
@@ -52,13 +60,14 @@ def test_weights_go_through_a_pipeline(reducer, classifier):
     [MLkNN(3), BinaryRelevanceKNN(3), KaLDAClassifier("linear", random_state=0)],
     ids=repr,
 )
-def test_models_of_named_and_unknown_labels_are_kept_by_joblib(classifier):
+def test_models_of_named_and_unknown_labels_are_kept_by_joblib_and_skops(classifier):
     y = pd.DataFrame(Y, columns=["sea", "sun", "sky", "sand"]).astype("boolean")
     y.iloc[::7, 1] = pd.NA
     model = make_pipeline(MultiLabelKaLDA(), classifier).fit(X, y)
     file = io.BytesIO()
     joblib.dump(model, file)
     file.seek(0)
-    kept = joblib.load(file)
-    assert_array_equal(kept.predict(X), model.predict(X))
-    assert kept[0].classes_.tolist() == y.columns.tolist()
+    saved = skops.io.dumps(model)
+    for kept in (joblib.load(file), skops.io.loads(saved, trusted=trusted_types())):
+        assert_array_equal(kept.predict(X), model.predict(X))
+        assert kept[0].classes_.tolist() == y.columns.tolist()
