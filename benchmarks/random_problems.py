@@ -13,7 +13,7 @@ and a classifier must predict as the formulas written out here say. An outcome i
 - "tied": another direction of equal eigenvalue, or of equal value of the objective;
 - "refused": an error of the package or of scikit-learn's validation, in all forms or in this one;
 - "warned": a ConvergenceWarning;
-- "ill-posed": nothing regularises, and the condition of S_t leaves the dense fit two digits at most;
+- "ill-posed": nothing regularises, and the condition of S_t leaves the dense fit two digits;
 - "silent": none of these.
 """
 
