@@ -68,21 +68,18 @@ def test_thresholds_come_from_rows_that_were_not_trained_on(name):
     classifier = CLASSIFIERS[name]
     tuned = TunedThresholdsCV(classifier, cv=KFold(3)).fit(X, Y)
     method = "predict_proba" if hasattr(classifier, "predict_proba") else "decision_function"
-    scores = [
-        getattr(clone(classifier).fit(X[train], Y[train]), method)(X[test])
-        for train, test in KFold(3).split(X)
-    ]
-    if isinstance(scores[0], list):
-        scores = [np.column_stack([p[:, 1] for p in part]) for part in scores]
-    scores = np.vstack([s.toarray() if sparse.issparse(s) else s for s in scores])
-    assert tuned.best_score_ == pytest.approx(
-        max(f1(Y, scores >= t) for t in np.unique(scores)), abs=1e-12
-    )
+
+    def scores_of(train, test):
+        scores = getattr(clone(classifier).fit(X[train], Y[train]), method)(X[test])
+        scores = np.column_stack([p[:, 1] for p in scores]) if isinstance(scores, list) else scores
+        return scores.toarray() if sparse.issparse(scores) else scores
+
+    scores = np.vstack([scores_of(*fold) for fold in KFold(3).split(X)])
+    best = max(f1(Y, scores >= t) for t in np.unique(scores))
+    assert tuned.best_score_ == pytest.approx(best, abs=1e-12)
     # Predictions are those of the classifier fitted to all rows, cut at the thresholds.
-    full = getattr(clone(classifier).fit(X, Y), method)(X)
-    full = np.column_stack([p[:, 1] for p in full]) if isinstance(full, list) else full
-    full = full.toarray() if sparse.issparse(full) else full
-    np.testing.assert_array_equal(tuned.predict(X), full >= tuned.thresholds_)
+    every = slice(None)
+    np.testing.assert_array_equal(tuned.predict(X), scores_of(every, every) >= tuned.thresholds_)
 
 
 ANSWERS = {  # to a label that no training sample has; None for an error
@@ -149,21 +146,16 @@ def test_a_fitted_classifier_is_tuned_as_it_is():
         TunedThresholdsCV(MLkNN(), cv="prefit").fit(X, Y)
 
 
-def test_weights_of_rows_reach_every_fit():
+def test_weights_of_rows_reach_the_fit_and_metadata_are_routed():
     X, Y = echoed(n=60)
-    weight = np.arange(60.0)
+    weight, groups = np.arange(60.0), np.repeat(np.arange(6), 10)
     tuned = TunedThresholdsCV(Echo()).fit(X, Y, sample_weight=weight)
     np.testing.assert_array_equal(tuned.estimator_.weight_, weight)
-
-
-def test_metadata_are_routed():
-    X, Y = echoed(n=60)
-    groups = np.repeat(np.arange(6), 10)
     with sklearn.config_context(enable_metadata_routing=True):
         inner = Echo().set_fit_request(sample_weight=True)
         tuned = TunedThresholdsCV(inner, cv=GroupKFold(3))
-        tuned.fit(X, Y, sample_weight=np.ones(60), groups=groups)
-        assert tuned.estimator_.weight_ is not None
+        tuned.fit(X, Y, sample_weight=weight, groups=groups)
+        np.testing.assert_array_equal(tuned.estimator_.weight_, weight)
         with pytest.raises(TypeError, match="unexpected argument"):
             tuned.fit(X, Y, colour="red", groups=groups)
 
@@ -209,12 +201,8 @@ def over(average, measure):
     def averaged(Y, predicted):
         if average == "micro":
             return measure(Y.ravel(), predicted.ravel())
-        pairs = (
-            zip(Y, predicted, strict=True)
-            if average == "samples"
-            else zip(Y.T, predicted.T, strict=True)
-        )
-        return np.mean([measure(*pair) for pair in pairs])
+        each = (Y, predicted) if average == "samples" else (Y.T, predicted.T)
+        return np.mean(list(map(measure, *each)))
 
     return averaged
 
@@ -326,26 +314,18 @@ def test_wrong_labels_are_named(y, message):
         TunedThresholdsCV(MLkNN()).fit(made()[0], y)
 
 
+INDICATOR = "passes a y that is not an indicator matrix"
+COLUMN = "expects a prediction of one column to be 1-D, or two probabilities for it"
 NOT_FOR_IT = {
-    **dict.fromkeys(
-        [
-            "check_classifier_data_not_an_array",
-            "check_classifier_not_supporting_multiclass",
-            "check_classifiers_classes",
-            "check_classifiers_one_label_sample_weights",
-            "check_estimators_dtypes",
-            "check_fit2d_1feature",
-        ],
-        "passes a y that is not an indicator matrix",
-    ),
-    **dict.fromkeys(
-        [
-            "check_classifiers_train",
-            "check_estimator_sparse_array",
-            "check_estimator_sparse_matrix",
-        ],
-        "expects a prediction of one column to be 1-D, or two probabilities for it",
-    ),
+    "check_classifier_data_not_an_array": INDICATOR,
+    "check_classifier_not_supporting_multiclass": INDICATOR,
+    "check_classifiers_classes": INDICATOR,
+    "check_classifiers_one_label_sample_weights": INDICATOR,
+    "check_classifiers_train": COLUMN,
+    "check_estimator_sparse_array": COLUMN,
+    "check_estimator_sparse_matrix": COLUMN,
+    "check_estimators_dtypes": INDICATOR,
+    "check_fit2d_1feature": INDICATOR,
 }
 OF_THRESHOLDS = {"check_classifier_multioutput": "expects a threshold of 0.5"}
 
@@ -372,15 +352,12 @@ def test_unknown_labels_do_not_count_in_f1(average):
     y = (scores + 0.4 * rng.normal(size=(50, 3)) > 0.6).astype(float)
     y[rng.random(y.shape) < 0.3] = np.nan
     tuned = TunedThresholdsCV(Echo(), average=average, cv=3).fit(scores, y)
-    known = ~np.isnan(y)
+    axis = None if average == "micro" else 0
 
     def f1_of_known(threshold):
-        predicted = (scores >= threshold) & known
-        hits, found = (predicted & (y == 1)).sum(axis=0), predicted.sum(axis=0)
-        positive = (y == 1).sum(axis=0)
-        if average == "micro":
-            return 2 * hits.sum() / (found.sum() + positive.sum())
-        return np.mean(2 * hits / (found + positive))
+        predicted = (scores >= threshold) & ~np.isnan(y)
+        hits, errors = (predicted & (y == 1)).sum(axis), (predicted != (y == 1)).sum(axis)
+        return np.mean(2 * hits / (2 * hits + errors))
 
     best = max(map(f1_of_known, np.unique(scores)))
     assert tuned.best_score_ == pytest.approx(best)
