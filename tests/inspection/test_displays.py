@@ -62,29 +62,20 @@ def test_the_wedges_of_a_row_are_equal_parts_of_its_disc():
 
 
 def test_frequent_labels_have_a_colour_and_the_others_share_one_wedge():
-    Y = [[1, 1, 0, 1], [1, 0, 0, 0], [0, 1, 1, 1], [0, 0, 1, 0]]
-    Y = [*Y, [1, 0, 0, 0], [0, 0, 0, 0]]
+    Y = [[1, 1, 0, 1], [1, 0, 0, 0], [0, 1, 1, 1], [0, 0, 1, 0], [1, 0, 0, 0], [0, 0, 0, 0]]
     points = [[float(row), 0.0] for row in range(6)]
     display = ProjectionDisplay.from_transformed(points, Y, label_names=LABELS, shown=1)
-    drawn = pies(display)
-    assert [drawn[row, 0.0] for row in range(6)] == [
-        [PALETTE[0], OTHERS],
-        [PALETTE[0]],
-        [OTHERS],
-        [OTHERS],
-        [PALETTE[0]],
-        [NO_LABEL],
-    ]
+    drawn, sea = pies(display), PALETTE[0]
+    expected = [[sea, OTHERS], [sea], [OTHERS], [OTHERS], [sea], [NO_LABEL]]
+    assert [drawn[row, 0.0] for row in range(6)] == expected
     assert [place[0] for place in drawn] == [2, 3, 5, 0, 1, 4], "grey rows lie below"
     assert texts(display) == ["sea (3)", "3 other labels", "no label (1)"]
 
 
 @pytest.mark.parametrize("components", [None, [0]])
 def test_a_single_direction_is_a_histogram(components):
-    values = [0.0, 10.0, 0.02, 9.99, 5.0]
-    display = ProjectionDisplay.from_transformed(
-        np.reshape(values, (5, 1)), ["b", "b", "a", "a", "a"], components=components
-    )
+    values = np.array([[0.0], [10.0], [0.02], [9.99], [5.0]])
+    display = ProjectionDisplay.from_transformed(values, list("bbaaa"), components=components)
     drawn = pies(display)
     assert {place: color[0] for place, color in drawn.items()} == {
         (0, 1): PALETTE[0], (0, 2): PALETTE[1], (5, 1): PALETTE[0],
@@ -111,17 +102,13 @@ def test_the_axes_and_the_look_can_be_given(frames):
     assert to_hex("red") in set(chain(*pies(display).values()))
 
 
-@pytest.mark.parametrize("components", [(0, 3), (0, -1), (), (0, 1, 2), ("0", "1"), (0.5, 1)])
-def test_directions_that_are_not_there_are_refused(components, frames):
-    X, Y = frames
-    kalda = MultiLabelKaLDA().fit(X, Y)
-    with pytest.raises(ValueError, match=r"components=.* 1 to 2 directions: numbers from 0 to 2"):
-        ProjectionDisplay.from_estimator(kalda, X, Y, components=components)
-
-
 @pytest.mark.parametrize(
     ("kwargs", "message"),
     [
+        *(
+            ({"components": given}, r"components=.* 1 to 2 directions: numbers from 0 to 2")
+            for given in [(0, 3), (0, -1), (), (0, 1, 2), ("0", "1"), (0.5, 1)]
+        ),
         ({"shown": ["storm"]}, "shown='storm' is neither a number of labels nor.* sea, sun, sand"),
         ({"shown": -1}, "shown=-1 is neither"),
         ({"colors": ["red"]}, "4 labels to show need as many colors, but colors has 1: "),
@@ -213,31 +200,27 @@ def drawn(display):
     }
 
 
-def test_loadings_display_draws_the_loadings(fitted, frames):
-    X, _ = frames
-    table = loadings(fitted, X)
-    display = LoadingsDisplay.from_estimator(fitted, X)
-    assert drawn(display) == table.stack().to_dict()
-    assert display.table.equals(table)
-
-
-def test_label_profile_display_draws_the_profile(fitted, frames):
-    X, Y = frames
-    table = label_profile(fitted, X, Y)
-    assert drawn(LabelProfileDisplay.from_estimator(fitted, X, Y)) == table.stack().to_dict()
+TABLES = {LoadingsDisplay: loadings, LabelProfileDisplay: label_profile}
 
 
 @both
-def test_rows_with_the_largest_entries_are_drawn(display):
+def test_displays_draw_their_tables(display, fitted, frames):
+    given = frames if display is LabelProfileDisplay else frames[:1]
+    table = TABLES[display](fitted, *given)
+    shown = display.from_estimator(fitted, *given)
+    assert drawn(shown) == table.stack().to_dict()
+    assert shown.table.equals(table)
+    chosen = display.from_estimator(fitted, *given, components=[2, 0])
+    assert chosen.table.equals(table.iloc[:, [2, 0]])
+    with pytest.raises(ValueError, match=r"components=\[3\] must be 1 to 3 directions"):
+        display.from_estimator(fitted, *given, components=[3])
+
+
+@both
+def test_large_rows_are_drawn_by_direction_the_positive_ones_above(display):
     table = random_table()
     cells = drawn(display(table).plot(max_rows=5))
-    largest = table.abs().max(axis=1).nlargest(5).index
-    assert {row for row, _ in cells} == set(largest)
-
-
-@both
-def test_rows_of_a_direction_stand_together_the_positive_ones_above(display):
-    table = random_table()
+    assert {row for row, _ in cells} == set(table.abs().max(axis=1).nlargest(5).index)
     rows = list(dict.fromkeys(row for row, _ in drawn(display(table).plot(max_rows=40))))
     leading = [table.loc[row].abs().idxmax() for row in rows]
     assert leading == sorted(leading)
@@ -245,14 +228,3 @@ def test_rows_of_a_direction_stand_together_the_positive_ones_above(display):
         entries = [table.loc[r, column] for r, c in zip(rows, leading, strict=True) if c == column]
         assert len(entries) > 1
         assert entries == sorted(entries, reverse=True)
-
-
-def test_directions_of_tables_can_be_chosen(fitted, frames):
-    X, Y = frames
-    names = list(fitted.get_feature_names_out())
-    display = LoadingsDisplay.from_estimator(fitted, X, components=[2, 0])
-    assert list(display.table.columns) == [names[2], names[0]]
-    display = LabelProfileDisplay.from_estimator(fitted, X, Y, components=[1])
-    assert list(display.table.columns) == [names[1]]
-    with pytest.raises(ValueError, match=r"components=\[3\] must be 1 to 3 directions"):
-        LoadingsDisplay.from_estimator(fitted, X, components=[3])

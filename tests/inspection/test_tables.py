@@ -20,20 +20,16 @@ def correlations(X, Z):
     return [[np.corrcoef(x, z)[0, 1] for z in np.asarray(Z).T] for x in np.asarray(X).T]
 
 
-def test_loadings_are_the_coefficients_with_the_names_of_the_features(frames):
-    kalda = MultiLabelKaLDA().fit(*frames)
-    table = loadings(kalda)
-    assert_array_equal(table, kalda.components_.T)
-    assert list(table.index) == FEATURES
-    assert list(table.columns) == list(kalda.get_feature_names_out())
-
-
-def test_loadings_with_rows_are_correlations(fitted, frames):
+def test_loadings_are_the_coefficients_and_with_rows_correlations(fitted, frames):
     X, _ = frames
-    table = loadings(fitted, X)
-    assert_allclose(table, correlations(X, fitted.transform(X)), atol=1e-12)
-    assert list(table.index) == FEATURES
-    assert list(table.columns) == list(fitted.get_feature_names_out())
+    tables = {"rows": loadings(fitted, X)}
+    assert_allclose(tables["rows"], correlations(X, fitted.transform(X)), atol=1e-12)
+    if isinstance(fitted, MultiLabelKaLDA):
+        tables["none"] = loadings(fitted)
+        assert_array_equal(tables["none"], fitted.components_.T)
+    for table in tables.values():
+        assert list(table.index) == FEATURES
+        assert list(table.columns) == list(fitted.get_feature_names_out())
 
 
 @pytest.mark.parametrize("form", [sparse.csr_array, sparse.csc_matrix, sparse.coo_array])
@@ -59,33 +55,23 @@ def test_label_profile_is_the_standardised_mean_of_the_rows_of_each_label(fitted
     assert_allclose(table, expected, atol=1e-12)
     assert list(table.index) == LABELS
     assert list(table.columns) == list(fitted.get_feature_names_out())
+    for form in (np.asarray, sparse.csr_array, sparse.coo_matrix, np.ndarray.tolist):
+        given = form(Y.to_numpy())
+        assert label_profile(fitted, X, given, label_names=LABELS).equals(table)
+        assert list(label_profile(fitted, X, given).index) == ["0", "1", "2", "3"]
 
 
-@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, sparse.coo_matrix, list])
-def test_labels_in_any_form_have_the_same_profile(form, fitted, frames):
+def test_what_is_not_fitted_or_cannot_transform_is_refused(frames):
     X, Y = frames
-    given = Y.to_numpy().tolist() if form is list else form(Y.to_numpy())
-    table = label_profile(fitted, X, given)
-    assert_array_equal(table, label_profile(fitted, X, Y))
-    assert list(table.index) == ["0", "1", "2", "3"]
-    assert list(label_profile(fitted, X, given, label_names=LABELS).index) == LABELS
-
-
-def test_what_is_not_fitted_is_named(frames):
     with pytest.raises(ValueError, match=r"MultiLabelKaLDA has no coefficients.*not fitted"):
         loadings(MultiLabelKaLDA())
     with pytest.raises(NotFittedError, match="MultiLabelKaLDA"):
-        loadings(MultiLabelKaLDA(), frames[0])
-
-
-def test_what_cannot_transform_is_refused(frames):
-    X, Y = frames
+        loadings(MultiLabelKaLDA(), X)
     classifier = MLkNN(k=3).fit(X, Y)
     with pytest.raises(ValueError, match=r"reducer=MLkNN\(k=3\) has no transform.*fitted reducer"):
         label_profile(classifier, X, Y)
-    pipeline = make_pipeline(MultiLabelKaLDA(), classifier).fit(X, Y)
     with pytest.raises(ValueError, match=r"no transform.*pipeline\[:-1\]"):
-        loadings(pipeline, X)
+        loadings(make_pipeline(MultiLabelKaLDA(), classifier).fit(X, Y), X)
 
 
 def test_unknown_labels_are_no_part_of_a_profile():
