@@ -1,7 +1,5 @@
 """The distributions that provide skmultilearn, and the registry of transformers."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil
@@ -20,25 +18,20 @@ from skml_kalda.framework import mend_neighbor_classifiers, providers, transform
 ROOT = Path(__file__).parents[1]
 
 
-def install(folder, name, version, *, entry_points="", modules=()):
-    """Write what importlib.metadata finds of an installed distribution, and its modules."""
-    info = folder / f"{name.replace('-', '_')}-{version}.dist-info"
+def install(folder, name, entry="", module=None):
+    """Write what importlib.metadata finds of an installed distribution, and its module."""
+    info = folder / f"{name.replace('-', '_')}-1.0.dist-info"
     info.mkdir()
-    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
-    (info / "entry_points.txt").write_text(entry_points)
-    for module, text in dict(modules).items():
-        (folder / f"{module}.py").write_text(text)
-
-
-def registered(**entries):
-    lines = "\n".join(f"{name} = {value}" for name, value in entries.items())
-    return f"[skmultilearn.transformers]\n{lines}\n"
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(f"[skmultilearn.transformers]\n{entry}\n")
+    if module is not None:
+        (folder / f"{name}.py").write_text(module)
 
 
 def test_both_distributions_together_are_said_on_import(tmp_path):
     (present,) = providers()
     (absent,) = {"scikit-multilearn-ng", "scikit-multilearn"} - {present}
-    install(tmp_path, absent, "0.2.0")
+    install(tmp_path, absent)
     run = subprocess.run(
         [sys.executable, "-c", "import skml_kalda.framework"],
         env=os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)])},
@@ -50,21 +43,8 @@ def test_both_distributions_together_are_said_on_import(tmp_path):
     assert "pip uninstall scikit-multilearn scikit-multilearn-ng" in run.stderr
 
 
-def test_the_reducers_of_this_package_are_registered():
-    declared = metadata.distribution("skml-kalda").entry_points
-    names = {entry.name for entry in declared.select(group="skmultilearn.transformers")}
-    assert "MultiLabelKaLDA" in names
-    assert names <= set(transformers())
-
-
 def test_a_transformer_of_a_third_party_is_found(tmp_path, monkeypatch):
-    install(
-        tmp_path,
-        "third-party",
-        "1.0",
-        entry_points=registered(Zebra="third_party:Zebra"),
-        modules={"third_party": "class Zebra: pass"},
-    )
+    install(tmp_path, "third_party", "Zebra = third_party:Zebra", "class Zebra: pass")
     monkeypatch.syspath_prepend(tmp_path)
     assert "third_party" not in sys.modules
     found = transformers()
@@ -75,16 +55,14 @@ def test_a_transformer_of_a_third_party_is_found(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("value", "text", "message"),
     [
-        ("missing_module:Zebra", "", "missing_module"),
+        ("missing_module:Zebra", None, "missing_module"),
         ("lacking:Zebra", "", "Zebra"),
         ("needy:Zebra", "import no_such_dependency", "no_such_dependency"),
         ("unparsable:Zebra", "class", "invalid syntax"),
     ],
 )
 def test_a_broken_one_is_named_and_left_out(value, text, message, tmp_path, monkeypatch):
-    module = value.partition(":")[0]
-    modules = {} if module == "missing_module" else {module: text}
-    install(tmp_path, "broken", "1.0", entry_points=registered(Bad=value), modules=modules)
+    install(tmp_path, value.partition(":")[0], f"Bad = {value}", text)
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.warns(UserWarning, match=rf"Bad \({value}\).*{message}"):
         found = transformers()
@@ -94,8 +72,7 @@ def test_a_broken_one_is_named_and_left_out(value, text, message, tmp_path, monk
 
 def test_a_name_taken_twice_is_said(tmp_path, monkeypatch):
     for name in ("one", "two"):
-        entries = registered(Twin=f"{name}:Twin")
-        install(tmp_path, name, "1.0", entry_points=entries, modules={name: "class Twin: pass"})
+        install(tmp_path, name, f"Twin = {name}:Twin", "class Twin: pass")
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.warns(UserWarning, match="Twin .*the name is taken"):
         assert "Twin" in transformers()

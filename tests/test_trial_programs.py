@@ -1,7 +1,5 @@
 """Six programs of users, each short, with nothing in them that the package should give."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path
