@@ -116,6 +116,9 @@ class KaLDAClassifier(LabelPredictor, ClassifierMixin, BaseEstimator):
         or that of all labels together, with one threshold on their probabilities.
     random_state : int, RandomState instance or None, default=None
         Controls landmark and sample selection.
+    verbose : int, default=0
+        If positive, the fit prints each candidate with its error, what was chosen, and the
+        shrinkage and error of the fit to all samples.
 
     Attributes
     ----------
@@ -207,6 +210,7 @@ class KaLDAClassifier(LabelPredictor, ClassifierMixin, BaseEstimator):
         "n_landmarks": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
         "average": [StrOptions({"macro", "micro"})],
         "random_state": ["random_state"],
+        "verbose": ["verbose"],
     }
 
     def __init__(
@@ -220,6 +224,7 @@ class KaLDAClassifier(LabelPredictor, ClassifierMixin, BaseEstimator):
         n_landmarks: int | Literal["auto"] = "auto",
         average: Literal["macro", "micro"] = "macro",
         random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
     ) -> None:
         self.kernel = kernel
         self.gamma = gamma
@@ -229,6 +234,7 @@ class KaLDAClassifier(LabelPredictor, ClassifierMixin, BaseEstimator):
         self.n_landmarks = n_landmarks
         self.average = average
         self.random_state = random_state
+        self.verbose = verbose
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -386,6 +392,9 @@ class KaLDAClassifier(LabelPredictor, ClassifierMixin, BaseEstimator):
             {**each.space._asdict(), "shrinkage": each.shrinkage, "error": each.error}
             for each in scored
         ]
+        for each in scored:
+            self._report("candidate", *each)
+        self._report("chosen", space)
         return Chosen(space, scored, factory, rng)
 
     def _sum_of_blocks(self, X: Any, y: Any, sample_weight: Any) -> RunningFit:
@@ -460,8 +469,9 @@ class KaLDAClassifier(LabelPredictor, ClassifierMixin, BaseEstimator):
         @cache
         def scored(shrinkage: float) -> tuple[float, Array]:
             scores = ridge.scores(ridge.weights(shrinkage), held.X)
-            error = float(np.sum(each * (Y - scores) ** 2))
-            return error / variance if variance else 0.0, scores
+            error = float(np.sum(each * (Y - scores) ** 2)) / (variance or np.inf)
+            self._report("fit without samples held out", space, shrinkage, error)
+            return error, scores
 
         tried = self._shrinkages()
         best = int(np.argmin(np.abs(np.subtract(tried, linear.shrinkage))))
@@ -476,10 +486,18 @@ class KaLDAClassifier(LabelPredictor, ClassifierMixin, BaseEstimator):
         offset = ridge.offset(weights)
         return RidgeFit(space, ridge.feature_map, weights, offset, scores, held, tried[best], error)
 
+    def _report(self, stage: str, space: Space, *fit: float) -> None:
+        """Print a stage, its space, and the shrinkage and the error of its fit."""
+        if self.verbose:
+            result = ", shrinkage {:.3g}, error {:.4f}".format(*fit) if fit else ""
+            line = "kernel {}, relevance {}, scale {}{}".format(*space, result)
+            print(f"[{type(self).__name__}] {stage}: {line}")
+
     def _finish(self, fit: RidgeFit) -> None:
         """Fit probabilities and thresholds to the scores, and keep the result."""
         self.kernel_, self.relevance_, self.scale_ = fit.space
         self.shrinkage_, self.leave_one_out_error_ = fit.shrinkage, fit.error
+        self._report("fit to all samples", fit.space, fit.shrinkage, fit.error)
         slope, intercept = self._calibrate(fit.scores, fit.samples)
         coefficients = fit.feature_map.coefficients(fit.weights) * slope
         self._log_odds = LogOdds(fit.feature_map, coefficients, fit.offset * slope + intercept)

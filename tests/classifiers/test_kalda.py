@@ -183,6 +183,25 @@ def test_wide_sparse_rows_have_weights_for_all_features(parameters):
     assert_allclose(model.decision_function(rows), expected, atol=0.01 * expected.std())
 
 
+def test_verbose_prints_candidates_the_space_chosen_and_the_fits(capsys):
+    rows, labels = wide_data(300)
+    for verbose, landmarks, n_fits in ((0, 60, 0), (1, 60, 3), (True, 300, 1)):
+        parameters = {**LINEAR, "scale": "auto", "n_landmarks": landmarks, "verbose": verbose}
+        model = KaLDAClassifier(**parameters).fit(rows, labels)
+        lines = capsys.readouterr().out.splitlines()
+        assert all(line.startswith("[KaLDAClassifier] ") for line in lines)
+        scored = [line for line in lines if " candidate: " in line]
+        assert len(scored) == len(model.candidates_) * bool(verbose)
+        for line, each in zip(scored, model.candidates_, strict=False):
+            assert f"scale {each['scale']}, " in line
+            assert line.endswith(f"error {each['error']:.4f}")
+        assert len([line for line in lines if " chosen: kernel linear" in line]) == bool(verbose)
+        fits = [line for line in lines if " fit " in line]
+        assert min(len(fits), 3) == n_fits
+        assert len(lines) == len(scored) + bool(verbose) + len(fits)
+    assert f"shrinkage {model.shrinkage_:.3g}, error {model.leave_one_out_error_:.4f}" in fits[-1]
+
+
 def test_shrinkage_of_wide_sparse_rows_is_the_best_of_rows_held_out():
     rows, labels = wide_data()
     rest, held = slice(300, None), slice(300)

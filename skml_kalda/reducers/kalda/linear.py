@@ -74,6 +74,9 @@ class MultiLabelKaLDA(BaseReducer):
         values are usually nearly equal.
     random_state : int, RandomState instance or None, default=None
         Draws the random starts, which are used only with ``n_init > 2``.
+    verbose : int, default=0
+        If positive, `fit` prints the objective and the gradient of every iteration, and the
+        result.
 
     Attributes
     ----------
@@ -164,6 +167,7 @@ class MultiLabelKaLDA(BaseReducer):
         "tau": [Interval(Real, 0, None, closed="neither")],
         "n_init": [Interval(Integral, 1, None, closed="left")],
         "random_state": ["random_state"],
+        "verbose": ["verbose"],
     }
 
     def __init__(
@@ -179,6 +183,7 @@ class MultiLabelKaLDA(BaseReducer):
         tau: float = 1e-3,
         n_init: int = 1,
         random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
     ) -> None:
         self.n_components = n_components
         self.constraint = constraint
@@ -190,6 +195,7 @@ class MultiLabelKaLDA(BaseReducer):
         self.tau = tau
         self.n_init = n_init
         self.random_state = random_state
+        self.verbose = verbose
 
     @property
     def _sample_weighted(self) -> bool:
@@ -211,16 +217,21 @@ class MultiLabelKaLDA(BaseReducer):
         name = type(self).__name__
         default = self._reducing(scatter.label_dimensions)
         if self.constraint == "none":
-            return closed_form(name, scatter, self.n_components, default, self.shrinkage)
-        return orthonormal_maximum(
-            name,
-            scatter,
-            self.n_components,
-            default,
-            self.shrinkage,
-            solver=self.solver,
-            stop=Stop(self.tol, self.max_iter),
-            tau=self.tau,
-            n_init=self.n_init,
-            random_state=self.random_state,
-        )
+            found = closed_form(name, scatter, self.n_components, default, self.shrinkage)
+        else:
+            found = orthonormal_maximum(
+                name,
+                scatter,
+                self.n_components,
+                default,
+                self.shrinkage,
+                solver=self.solver,
+                stop=Stop(self.tol, self.max_iter, name if self.verbose else ""),
+                tau=self.tau,
+                n_init=self.n_init,
+                random_state=self.random_state,
+            )
+        if self.verbose:
+            result = "shrinkage {shrinkage_:.3g}, objective {objective_:.8g}"
+            print(f"[{name}] {found.G.shape[1]} directions:", result.format(**found.attributes))
+        return found

@@ -227,6 +227,15 @@ class Stop(NamedTuple):
 
     tol: float = 1e-8
     max_iter: int = 500
+    # The class that reports every iteration; empty for none.
+    reporter: str = ""
+
+    def report(self, step: str, history: list[float], slope: float) -> None:
+        """Print the objective, and how far the gradient is from zero in the units of `tol`."""
+        if self.reporter:
+            gradient = np.sqrt(max(slope, 0.0) / history[-1])
+            result = f"objective {history[-1]:.8g}, gradient {gradient:.1e}"
+            print(f"[{self.reporter}] {step} {len(history) - 1}: {result}")
 
 
 _DEFAULT = Stop()
@@ -279,6 +288,7 @@ def maximize(objective: Alignment, start: Array, stop: Stop = _DEFAULT) -> Solut
     previous = reach = np.inf
     reason: Reason = "max_iter"
     while len(history) <= stop.max_iter:
+        stop.report("iteration", history, point.slope)
         flat = stop.tol**2 * point.value
         if point.slope <= flat or stalled(point.slope, previous, point.value):
             mirrored = _reflected(point)
@@ -476,6 +486,7 @@ def paper_iteration(
     reason: Reason = "max_iter"
     while len(history) <= stop.max_iter:
         gradient = tangent(G, objective.gradient(G))
+        stop.report("iteration", history, float(np.vdot(gradient, gradient)) / history[-1])
         if linalg.norm(gradient) <= stop.tol * history[-1]:
             reason = "gradient"
             break

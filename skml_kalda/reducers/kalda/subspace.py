@@ -126,6 +126,7 @@ def maximum_in_subspaces(
         gradient -= G @ (G[inner].T @ gradient[inner])
         Z = vectors.solve(gradient, _ROUGH, _MAX_PRODUCTS)
         slopes.append(float(np.sum(curvature * dots(gradient[inner], Z[inner]))))
+        stop.report("round", history, slopes[-1])
         reason = _reason_to_stop(slopes, solution.value, len(history), stop)
         if reason is not None:
             break
@@ -142,7 +143,7 @@ def maximum_in_subspaces(
         FV = np.hstack([FV, np.asarray(F.T @ Z[inner])])
         last = np.pad(point, ((0, Z.shape[1]), (0, 0)))
         objective, rotation = _restricted(image, FV, rest, floor)
-        solution = maximize(objective, rotation.T @ last, stop._replace(tol=stop.tol / 1000))
+        solution = maximize(objective, rotation.T @ last, Stop(stop.tol / 1000, stop.max_iter))
         history.append(solution.value)
     found = Solution(solution.point, solution.value, np.array(history), reason)
     variances, rotation = np.linalg.eigh(TG.T @ TG)

@@ -1,11 +1,14 @@
 """MultiLabelKaLDA: what a user relies on."""
 
+import re
+
 import numpy as np
 import pytest
 from scipy import linalg
 
 from tests.classic import MultiLabelKaLDA
 from tests.conftest import made
+from tests.forms import fitted
 from tests.oracles import assert_same_span
 
 
@@ -46,3 +49,20 @@ def test_full_shrinkage_gives_the_directions_of_the_class_means():
     kalda = MultiLabelKaLDA(shrinkage=1.0).fit(X, Y)
     means = np.array([X[Y[:, k] == 1].mean(axis=0) for k in range(4)])
     assert_same_span(kalda.components_.T, (means[1:] - means[0]).T, atol=1e-7)
+
+
+@pytest.mark.parametrize(("form", "step"), [("primal", "iteration"), ("operator", "round")])
+def test_verbose_prints_the_history_of_the_objective_and_the_result(form, step, capsys):
+    X, Y = made()
+    quiet = MultiLabelKaLDA(shrinkage=0.3)
+    fitted(quiet, X, Y, form)
+    assert capsys.readouterr().out == ""
+    kalda = fitted(quiet.set_params(verbose=1), X, Y, form)
+    *lines, last = capsys.readouterr().out.splitlines()
+    pattern = rf"\[MultiLabelKaLDA\] {step} (\d+): objective (\S+), gradient (\S+)"
+    steps = np.array([m.groups() for m in map(re.compile(pattern).match, lines) if m], float)
+    np.testing.assert_array_equal(steps[:, 0], np.arange(kalda.n_iter_ + 1))
+    np.testing.assert_allclose(steps[:, 1], kalda.objective_history_, rtol=1e-7)
+    assert np.all(steps[:-1, 2] > steps[-1, 2])
+    assert steps[-1, 2] <= kalda.tol
+    assert last.startswith("[MultiLabelKaLDA] 3 directions: shrinkage 0.3, objective 0.")
