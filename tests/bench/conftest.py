@@ -10,7 +10,7 @@ import pytest
 
 from skml_kalda.bench import run
 from skml_kalda.bench.methods import _known
-from skml_kalda.bench.plan import Plan, read_plan
+from skml_kalda.bench.plan import Plan
 from tests.bench.third_party import install
 
 TINY = """
@@ -20,6 +20,7 @@ methods = ["none", "MLDA"]
 classifiers = ["1-NN", "MLkNN"]
 folds = 2
 """
+TINY_PLAN = Plan("tiny", "Tiny", datasets=("emotions",), methods=("none", "MLDA"), folds=2)
 
 
 @pytest.fixture(autouse=True)
@@ -30,22 +31,8 @@ def _no_data_of_this_machine(monkeypatch, tmp_path):
 @pytest.fixture
 def tiny(tmp_path):
     """The file of a plan: emotions, two methods, two classifiers, two folds."""
-    return _written(tmp_path / "tiny.toml")
-
-
-TINY_PLAN = Plan("tiny", "Tiny", datasets=("emotions",), methods=("none", "MLDA"), folds=2)
-
-
-@pytest.fixture
-def tiny_plan():
-    return TINY_PLAN
-
-
-@pytest.fixture
-def long_plan(tmp_path):
-    """The file of a plan of many short cells, to be interrupted."""
-    path = tmp_path / "long.toml"
-    path.write_text(TINY + "repeats = 400\n")
+    path = tmp_path / "tiny.toml"
+    path.write_text(TINY)
     return path
 
 
@@ -60,13 +47,8 @@ def no_report(monkeypatch):
 def tiny_run(tmp_path_factory):
     """The folder of a run of the tiny plan. Tests that write into it take a copy."""
     folder = tmp_path_factory.mktemp("tiny")
-    run(read_plan(_written(folder / "tiny.toml")), folder / "out", data_home=folder / "home")
-    return folder / "out"
-
-
-def _written(path):
-    path.write_text(TINY)
-    return path
+    plan = TINY_PLAN.changed(classifiers=("1-NN", "MLkNN"))
+    return run(plan, folder / "out", data_home=folder / "home").folder
 
 
 def start(*arguments, **options):

@@ -10,7 +10,7 @@ from skml_kalda.bench import read_results, run
 from skml_kalda.bench.cli import main
 from skml_kalda.bench.running import runner
 from skml_kalda.bench.running.data import Source
-from tests.bench.conftest import cells_of, scores_by_cell
+from tests.bench.conftest import TINY_PLAN, cells_of, scores_by_cell
 
 
 def local_cluster(n_workers):
@@ -33,23 +33,19 @@ def address():
 
 
 @pytest.mark.usefixtures("no_report")
-def test_scores_are_those_of_a_local_run_and_resumable(
-    tiny, tiny_plan, tiny_run, tmp_path, capsys, address
-):
+def test_scores_are_those_of_a_local_run_and_resumable(tiny, tiny_run, tmp_path, capsys, address):
     local = read_results(tiny_run)
-    first = run(tiny_plan.changed(methods=("none",)), tmp_path / "out", dask=address)
+    first = run(TINY_PLAN.changed(methods=("none",)), tmp_path / "out", dask=address)
     assert len(first.ok) == 2
     assert main(["run", str(tiny), "--output", str(tmp_path / "out"), "--dask", address]) == 0
     shown = capsys.readouterr().out
     assert f"Tiny: 8 cells, on {address}" in shown
     assert "emotions, MLDA" in shown
-    found = scores_by_cell(read_results(tmp_path / "out").ok)
-    expected = scores_by_cell(local.ok)
-    assert found == expected
+    assert scores_by_cell(read_results(tmp_path / "out").ok) == scores_by_cell(local.ok)
     assert len(cells_of(tmp_path / "out" / "results.jsonl")) == 8, "a cell was run twice"
 
 
-def test_a_process_measures_one_cell_at_a_time(tiny_plan, tmp_path, monkeypatch, address):
+def test_a_process_measures_one_cell_at_a_time(tmp_path, monkeypatch, address):
     busy, measure = threading.Lock(), runner.measure
 
     def alone(*cell):
@@ -60,13 +56,13 @@ def test_a_process_measures_one_cell_at_a_time(tiny_plan, tmp_path, monkeypatch,
             busy.release()
 
     monkeypatch.setattr(runner, "measure", alone)
-    assert not run(tiny_plan, tmp_path, dask=address).failed
+    assert not run(TINY_PLAN, tmp_path, dask=address).failed
 
 
 def test_cells_of_a_data_set_that_a_worker_lacks_fail_and_the_others_go_on(
-    tiny_plan, tmp_path, monkeypatch, address
+    tmp_path, monkeypatch, address
 ):
-    plan = tiny_plan.changed(datasets=("emotions", "scene"), methods=("none",))
+    plan = TINY_PLAN.changed(datasets=("emotions", "scene"), methods=("none",))
     there = Source.is_the_same_here
     monkeypatch.setattr(
         Source, "is_the_same_here", lambda self: self.name == "scene" and there(self)
@@ -77,15 +73,13 @@ def test_cells_of_a_data_set_that_a_worker_lacks_fail_and_the_others_go_on(
 
 
 @pytest.mark.slow
-def test_a_cluster_that_goes_away_ends_the_run_with_what_is_kept(
-    long_plan, tmp_path, monkeypatch, capsys
-):
+def test_a_cluster_that_goes_away_ends_the_run_with_what_is_kept(tiny, tmp_path, capsys):
     out, gone = tmp_path / "out", local_cluster(1)
-    address = gone.scheduler_address
+    options = ["--repeats", "400", "--output", str(out), "--dask", gone.scheduler_address]
     path = out / "results.jsonl"
     watch = threading.Thread(target=_close_after, args=(gone, path, 4), daemon=True)
     watch.start()
-    assert main(["run", str(long_plan), "--output", str(out), "--dask", address]) == 1
+    assert main(["run", str(tiny), *options]) == 1
     watch.join()
     assert "error: the Dask cluster went away: " in capsys.readouterr().err
 
