@@ -16,7 +16,6 @@ BROKEN = {
     "too many values": (HEADER + "1,2,u\n0,1,u,4\n", 7, "4 values for 3 attributes"),
     "cut off in a row": (HEADER + "1,2,u\n0,1,", 7, "an empty value"),
     "no number": (HEADER + "1,2,u\n0,x1,u\n", 7, "'x1' is not a number, for 'a'"),
-    "no ARFF number": (HEADER + "1,1_0,u\n", 6, "'1_0' is not a number"),
     "undeclared category": (HEADER + "% c\n\n1,2,w\n", 8, "'w' is not a declared category of 'c'"),
     "undeclared label": (HEADER + "2,2,u\n", 6, "'2' is not a declared category of 'y'"),
     "numeric label": (

@@ -23,11 +23,7 @@ def toy(tmp_path):
     return path
 
 
-def write_xml(path, body):
-    path.write_text(f'<?xml version="1.0" encoding="utf-8"?>\n{body}')
-    return path
-
-
+XML = '<?xml version="1.0" encoding="utf-8"?>\n'
 NESTED = '<labels><label name="tag2"><label name="tag one"/></label></labels>'
 SPACED = '<labels xmlns="http://mulan.sourceforge.net/labels">{}</labels>'.format(
     '<label name="tag2"></label><label name="tag one"></label>'
@@ -36,18 +32,21 @@ PREFIXED = '<m:labels xmlns:m="urn:m"><m:label name="tag2"/><m:label name="tag o
 
 
 @pytest.mark.parametrize("body", [NESTED, SPACED, PREFIXED])
-def test_xml_labels_match_by_name_in_the_order_of_the_file(toy, tmp_path, body):
-    found = load_arff(toy, labels=write_xml(tmp_path / "other.xml", body))
+def test_xml_labels_are_in_the_order_of_the_file_and_a_list_in_its_own(toy, tmp_path, body):
+    (tmp_path / "other.xml").write_text(XML + body)
+    found = load_arff(toy, labels=tmp_path / "other.xml")
     assert found.target_names == ["tag one", "tag2"]
     assert found.feature_names == ["a", "b"]
     assert_array_equal(found.target, [[1, 0], [0, 1], [1, 1]])
     assert_array_equal(found.data, [[1, 2], [3, 4], [5, 6]])
+    found = load_arff(toy, labels=["tag2", "tag one"])
+    assert_array_equal(found.target, [[0, 1], [1, 0], [1, 1]])
 
 
 def test_the_xml_beside_the_file_goes_before_the_option_of_the_relation(toy):
     toy.write_text(toy.read_text().replace("toy", "'toy: -C -1'", 1))
     assert load_arff(toy).target_names == ["tag2"]
-    write_xml(toy.with_suffix(".xml"), '<labels><label name="tag one"/></labels>')
+    toy.with_suffix(".xml").write_text('<labels><label name="tag one"/></labels>')
     assert load_arff(toy).target_names == ["tag one"]
 
 
@@ -59,11 +58,6 @@ def test_meka_option_counts_from_the_front_or_from_the_back(tmp_path, option, na
     lines = "".join(f"@attribute y{i} {{0,1}}\n" for i in (1, 2, 3))
     path.write_text(f"@relation 'meka: {option}'\n{lines}@data\n1,0,1\n")
     assert load_arff(path).target_names == names
-
-
-def test_labels_come_in_the_order_of_a_list(toy):
-    found = load_arff(toy, labels=["tag2", "tag one"])
-    assert_array_equal(found.target, [[0, 1], [1, 0], [1, 1]])
 
 
 def test_a_last_attribute_called_class_is_the_class(tmp_path):
@@ -91,8 +85,7 @@ def test_sparse_cells_left_out_are_the_first_category(tmp_path):
     )
     found = load_arff(path)
     assert_array_equal(found.target, [[0, 1], [1, 0], [0, 1]])
-    nan = np.nan
-    rows = [[0, 1, 1, 0, 0], [5, 0, 0, 1, 0], [0, 1, nan, nan, nan]]
+    rows = [[0, 1, 1, 0, 0], [5, 0, 0, 1, 0], [0, 1, *[np.nan] * 3]]
     assert_array_equal(found.data.toarray(), rows)
     assert found.feature_names == ["a", "b", "c=u", "c=v", "c=w"]
 
@@ -124,8 +117,5 @@ def test_wrong_labels_end_in_one_arff_error(toy, labels, reason):
     with pytest.raises(ArffError, match=reason) as caught:
         load_arff(toy, labels=labels)
     assert caught.value.path == toy
-
-
-def test_ignore_is_a_list(toy):
     with pytest.raises(TypeError, match="ignore must be a list"):
         load_arff(toy, ignore="a")

@@ -47,13 +47,8 @@ def test_classes_and_names_come_back(tmp_path_factory, sparse, names, first):
     data = np.array([[0.0, 1.5], [0.0, 0.0], [-2.0, np.nan]])
     target = np.array([names[first], names[3 - first], names[first]], dtype=object)
     features = ["class" + name for name in names[:2]]
-    save_arff(
-        path,
-        csr_matrix(data) if sparse else data,
-        target,
-        feature_names=features,
-        target_names=names,
-    )
+    given = csr_matrix(data) if sparse else data
+    save_arff(path, given, target, feature_names=features, target_names=names)
     found = load_arff(path)
     assert found.target.tolist() == target.tolist()
     assert found.target_names == names
