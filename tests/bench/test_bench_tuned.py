@@ -5,7 +5,6 @@ import itertools
 import numpy as np
 import pytest
 from sklearn import metrics
-from sklearn.datasets import make_multilabel_classification
 from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline
@@ -18,8 +17,9 @@ from skml_kalda.bench.plan import Plan
 from skml_kalda.bench.reporting.ranks import rank_methods
 from skml_kalda.bench.running.measure import choose
 from skml_kalda.datasets import load_dataset
+from skml_kalda.metrics import precision_at_k
 from tests.bench.conftest import scores_by_cell
-from tests.conftest import KeptFits
+from tests.conftest import KeptFits, made
 
 REDUCERS = {
     "none": (None, {}),
@@ -56,45 +56,48 @@ def results(tmp_path_factory):
     return run(plan, tmp_path_factory.mktemp("nested"))
 
 
-def search_of(method, score, seed):
+def search_of(method):
     reducer, grid = REDUCERS[method]
     steps = [("scale", StandardScaler()), ("reduce", reducer), ("knn", KNeighborsClassifier())]
     grid = {f"reduce__{name}": values for name, values in grid.items()}
-    inner = KFold(TUNE["folds"], shuffle=True, random_state=seed)
-    scoring = score.replace("macro_f1", "f1_macro").replace("micro_f1", "f1_micro")
     return GridSearchCV(
         Pipeline(steps, memory=KeptFits()),
         {**grid, "knn__n_neighbors": TUNE["neighbors"]},
-        scoring=scoring,
-        cv=inner,
+        scoring="f1_macro",
+        cv=KFold(TUNE["folds"], shuffle=True, random_state=4),
     )
 
 
-def assert_same_choice(search, chosen, k, score):
-    names = {f"reduce__{name}": value for name, value in chosen.items()}
-    place = search.cv_results_["params"].index({**names, "knn__n_neighbors": k})
-    found = search.cv_results_["mean_test_score"]
-    assert score == pytest.approx(search.best_score_, abs=1e-12)
-    assert found[place] == pytest.approx(search.best_score_, abs=1e-12)
-    assert np.ptp(found) > 0.005, "nothing to choose"
+def best_f1(y, shares):
+    """The best macro F1 of one threshold for all labels."""
+    cuts = np.unique(shares)
+    return max(metrics.f1_score(y, shares >= cut, average="macro") for cut in cuts)
 
 
-def test_the_score_may_be_the_best_f1_of_one_threshold():
-    X, y = make_multilabel_classification(
-        n_samples=150, n_features=10, n_classes=4, n_labels=2, random_state=1
-    )
-    tune = {**TUNE, "score": "macro_f1_tuned", "neighbors": [1, 4], "grid": {}}
-    (cell,) = nested(methods=("none",), parameters={}, tune=tune).cells()[:1]
-    best = []
-    for train, test in KFold(TUNE["folds"], shuffle=True, random_state=cell.seed).split(X):
-        scaler = StandardScaler().fit(X[train])
-        knn = KNeighborsClassifier(4).fit(scaler.transform(X[train]), y[train])
-        shares = np.column_stack([p[:, 1] for p in knn.predict_proba(scaler.transform(X[test]))])
-        f1 = [metrics.f1_score(y[test], shares >= t, average="macro") for t in np.unique(shares)]
-        best.append(max(f1))
-    found = choose(cell, X, y)
-    assert found.k == 4
-    assert found.score == pytest.approx(np.mean(best))
+def mean_precision(y, shares):
+    return np.mean([precision_at_k(y, shares, k=k) for k in (1, 3)])
+
+
+@pytest.mark.parametrize(
+    ("score", "of_fold"),
+    [("macro_f1_tuned", best_f1), (["precision_at_1", "precision_at_3"], mean_precision)],
+)
+def test_the_score_may_be_that_of_a_threshold_or_a_mean(score, of_fold):
+    X, y = made(150, 10, 4, 1)
+    tune = {**TUNE, "score": score, "neighbors": [1, 4], "grid": {}}
+    (cell, *_) = nested(methods=("none",), parameters={}, tune=tune).cells()
+    means = {}
+    for k in tune["neighbors"]:
+        found = []
+        for train, test in KFold(TUNE["folds"], shuffle=True, random_state=cell.seed).split(X):
+            scaler = StandardScaler().fit(X[train])
+            knn = KNeighborsClassifier(k).fit(scaler.transform(X[train]), y[train])
+            shares = [p[:, 1] for p in knn.predict_proba(scaler.transform(X[test]))]
+            found.append(of_fold(y[test], np.column_stack(shares)))
+        means[k] = np.mean(found)
+    chosen = choose(cell, X, y)
+    assert chosen.k == max(means, key=means.get)
+    assert chosen.score == pytest.approx(means[chosen.k])
 
 
 def test_nested_scores_are_those_of_a_plain_loop_over_grid_searches(tmp_path):
@@ -102,16 +105,21 @@ def test_nested_scores_are_those_of_a_plain_loop_over_grid_searches(tmp_path):
     drawn = sorted(np.random.default_rng(4).choice(len(y), 240, replace=False))
     X, y = X[drawn], y[drawn]
     methods = ("none", "kaLDA, free")
-    found = run(nested(methods=methods, folds=2), tmp_path).ok
-    rows = {(row["method"], row["fold"]): row for row in found}
+    ok = run(nested(methods=methods, folds=2), tmp_path).ok
+    rows = {(row["method"], row["fold"]): row for row in ok}
     assert len(rows) == 4
     outer = KFold(2, shuffle=True, random_state=4).split(X)
     for (fold, (train, test)), method in itertools.product(enumerate(outer), methods):
         row = rows[method, fold]
-        search = search_of(method, "macro_f1", 4).fit(X[train], y[train])
-        assert_same_choice(search, row["chosen"], row["chosen_k"], row["inner_score"])
+        search = search_of(method).fit(X[train], y[train])
         chosen = {f"reduce__{name}": value for name, value in row["chosen"].items()}
-        model = search.estimator.set_params(**chosen, knn__n_neighbors=row["chosen_k"])
+        chosen["knn__n_neighbors"] = row["chosen_k"]
+        found = search.cv_results_["mean_test_score"]
+        assert row["inner_score"] == pytest.approx(search.best_score_, abs=1e-12)
+        place = search.cv_results_["params"].index(chosen)
+        assert found[place] == pytest.approx(search.best_score_, abs=1e-12)
+        assert np.ptp(found) > 0.005, "nothing to choose"
+        model = search.estimator.set_params(**chosen)
         predicted = model.fit(X[train], y[train]).predict(X[test])
         expected = {
             "accuracy": (predicted == y[test]).mean(),
@@ -175,9 +183,6 @@ def test_the_report_of_a_tuned_plan_tells_all(results, tmp_path):
     for score in ("macro-f1", "micro-f1", "average-precision", "ranking-loss"):
         assert (tmp_path / "figures" / f"nested-ranks-{score}.svg").exists()
     (axis,) = figure(results, "ranks", score="micro_f1").axes
-    best = rank_methods(_means(results, "micro_f1")).mean_ranks.index[0]
+    means = results.frame().pivot_table(index="dataset", columns="method", values="micro_f1")
+    best = rank_methods(means).mean_ranks.index[0]
     assert axis.get_yticklabels()[0].get_text().startswith(best)
-
-
-def _means(results, score):
-    return results.frame().pivot_table(index="dataset", columns="method", values=score)
