@@ -51,10 +51,7 @@ def test_convert_takes_the_number_of_labels_and_writes_csv_or_arff(tmp_path, suf
 def test_convert_refuses_a_kind_of_file_that_it_does_not_write(tmp_path, capsys, name):
     out = tmp_path / name
     assert main(["convert", str(BUNDLED / "emotions.arff.xz"), str(out)]) == 1
-    assert (
-        f"OUT must end in .arff or .csv, with .gz, .bz2 or .xz after it to compress, not '{name}'"
-        in (capsys.readouterr().err)
-    )
+    assert "OUT must end in .arff or .csv, with .gz, .bz2 or .xz" in capsys.readouterr().err
     assert not out.exists()
 
 

@@ -76,14 +76,13 @@ def test_all_rows_of_a_label_at_once_are_placed_as_one_by_one(seed):
     assert counts.tolist() == greedy(rows, n_label, exact, given.tolist(), room.tolist())
 
 
-@pytest.fixture(params=[False, True], ids=["in order", "shuffled"])
+@pytest.fixture(params=[{}, {"shuffle": True, "random_state": 0}], ids=["in order", "shuffled"])
 def parts_of(request):
     """Return the fold of each row."""
 
     def parts(Y, n_splits):
-        seed = 0 if request.param else None
-        folds = MultiLabelStratifiedKFold(n_splits, shuffle=request.param, random_state=seed)
-        found = np.empty(Y.shape[0], dtype=int)
+        found = np.empty(len(Y), dtype=int)
+        folds = MultiLabelStratifiedKFold(n_splits, **request.param)
         for fold, (_, test) in enumerate(folds.split(Y, Y)):
             found[test] = fold
         return found
@@ -128,22 +127,16 @@ def test_folds_are_a_partition_of_equal_sizes(n_splits, shuffle, labels):
         assert sorted([*train, *test]) == list(range(203))
 
 
-@pytest.mark.parametrize(
-    ("sizes", "expected"),
-    [
-        ({}, (182, 21)),
-        ({"test_size": 0.25}, (152, 51)),
-        ({"test_size": 30}, (173, 30)),
-        ({"train_size": 0.5}, (101, 102)),
-        ({"test_size": 0.2, "train_size": 50}, (50, 41)),
-    ],
-)
-def test_shuffle_splits_have_the_sizes_that_scikit_learn_gives(sizes, expected, labels):
-    ours = MultiLabelStratifiedShuffleSplit(3, random_state=0, **sizes)
-    for splitter in (ours, ShuffleSplit(3, random_state=0, **sizes)):
-        for train, test in splitter.split(labels, labels):
-            assert (len(train), len(test)) == expected
-            assert not set(train) & set(test)
+OF_SIZES = [{}, {"test_size": 0.25}, {"test_size": 30}, {"train_size": 0.5}]
+
+
+@pytest.mark.parametrize("sizes", [*OF_SIZES, {"test_size": 0.2, "train_size": 50}])
+def test_shuffle_splits_have_the_sizes_that_scikit_learn_gives(sizes, labels):
+    ours = MultiLabelStratifiedShuffleSplit(3, random_state=0, **sizes).split(labels, labels)
+    theirs = ShuffleSplit(3, random_state=0, **sizes).split(labels)
+    for (train, test), expected in zip(ours, theirs, strict=True):
+        assert [len(train), len(test)] == [len(part) for part in expected]
+        assert not set(train) & set(test)
 
 
 def test_proportions_of_labels_are_kept_on_real_sets(bundled):

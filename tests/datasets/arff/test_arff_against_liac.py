@@ -13,12 +13,7 @@ from skml_kalda.datasets.manifest import BUNDLED
 from tests.datasets.arff import liac_oracle
 from tests.datasets.arff.arff_files import arff_files
 
-SETTINGS = settings(
-    max_examples=60,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)
+SETTINGS = settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 
 
 @pytest.mark.parametrize(("name", "n_labels"), [("emotions", 6), ("yeast", 14), ("scene", 6)])

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_array_equal
@@ -12,7 +12,6 @@ from skml_kalda.datasets import load_arff, save_arff
 from skml_kalda.datasets.manifest import BUNDLED
 from tests.datasets.arff import liac_oracle
 
-SETTINGS = settings(max_examples=60, deadline=None, derandomize=True)
 floats = st.floats(allow_infinity=False)
 shapes = st.tuples(st.integers(1, 5), st.integers(1, 4))
 
@@ -24,7 +23,6 @@ def dense(matrix):
 @pytest.mark.parametrize("dialect", ["meka", "mulan"])
 @pytest.mark.parametrize("sparse", [False, True])
 @given(data=shapes.flatmap(lambda s: arrays(float, s, elements=floats)), seed=st.integers(0, 99))
-@SETTINGS
 def test_labels_come_back(tmp_path_factory, dialect, sparse, data, seed):
     path = tmp_path_factory.mktemp("saved") / "saved.arff"
     target = np.random.default_rng(seed).integers(0, 2, (len(data), 3))
@@ -41,7 +39,6 @@ words = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=6
 
 @pytest.mark.parametrize("sparse", [False, True])
 @given(names=st.lists(words, min_size=4, max_size=4, unique=True), first=st.integers(0, 3))
-@SETTINGS
 def test_classes_and_names_come_back(tmp_path_factory, sparse, names, first):
     path = tmp_path_factory.mktemp("saved") / "saved.arff"
     data = np.array([[0.0, 1.5], [0.0, 0.0], [-2.0, np.nan]])
@@ -57,7 +54,6 @@ def test_classes_and_names_come_back(tmp_path_factory, sparse, names, first):
 
 
 @given(name=words)
-@SETTINGS
 def test_a_label_name_survives_xml_or_is_refused(tmp_path_factory, name):
     path = tmp_path_factory.mktemp("saved") / "saved.arff"
     arguments = {"data": [[0.5]], "target": [[1]], "target_names": [f"y{name}"]}
