@@ -192,7 +192,7 @@ def tolerance(reducer, form, X, Y, weight, Z, single):
     """
     stated = 1e-6
     free = {0.0, None} & {getattr(reducer, name, 1.0) for name in ("ridge", "shrinkage")}
-    if free or isinstance(reducer, sk.KernelKaLDA | sk.LandmarkFeatures | sk.MLLS):
+    if free or isinstance(reducer, sk.KernelKaLDA | sk.LandmarkFeatures | sk.MLLS | sk.MMC):
         stated += 1e3 * np.finfo(np.float64).eps * condition(X, Y, weight)
     iterates = form in ("sparse", "sparse dask") or "operator" in form
     if iterates or getattr(reducer, "constraint", "") == "orthonormal":
