@@ -31,7 +31,8 @@ from benchmarks.common import RESULTS, environment, write
 ROOT = Path(__file__).parents[1]
 CODE = ("_core", "reducers", "classifiers")
 FILES = sorted(file for each in CODE for file in (ROOT / "skml_kalda" / each).rglob("*.py"))
-TESTS = [file for each in CODE for file in (ROOT / "tests" / each.strip("_")).rglob("test_*.py")]
+TESTED = (*CODE, "model_selection")
+TESTS = [file for each in TESTED for file in (ROOT / "tests" / each.strip("_")).rglob("test_*.py")]
 TESTS.remove(ROOT / "tests/core/test_dask_cluster.py")  # starts processes
 OPERATORS = [pair for pair in mutation_operators if pair[1] is not operator_string]
 SECONDS = 600

@@ -229,6 +229,11 @@ def test_wrong_parameters_are_named(parameters, message):
         KaLDAClassifier(**parameters).fit(X, Y)
 
 
+def test_samples_and_labels_must_be_as_many():
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        KaLDAClassifier().fit(X, Y[:-1])
+
+
 def test_a_later_batch_must_have_the_classes_of_the_first():
     model = KaLDAClassifier(**LINEAR).partial_fit(X[:30], np.arange(30) % 2)
     with pytest.raises(ValueError, match=r"y has new classes: \[2\]\. Pass all classes"):
