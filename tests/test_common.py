@@ -25,7 +25,7 @@ from tests.reducers import cases
 
 
 class LabelCCA(CCA):
-    """CCA by another name: scikit-learn checks any "CCA" as its own, with two-sided transform."""
+    """CCA by another name: scikit-learn takes any "CCA" for its own, whose transform takes y."""
 
 
 class RbfKernel:
@@ -40,9 +40,7 @@ class RbfKernel:
 
 PUBLIC = [getattr(skml_kalda, name) for name in skml_kalda.__all__]
 TRANSFORMERS = {each for each in PUBLIC if hasattr(each, "transform")}
-# These fail some checks, as the function below tells; a twin passes them.
-CLASHING = [CCA()]
-CLASHING_AND_SLOW = [KaLDAClassifier()]
+SLOW = [KaLDAClassifier()]
 # Other names of LDA and ULDA: they share all that scikit-learn checks but the constructor.
 OTHER_NAMES = [OLDA(), RLDA()]
 BY_DEFAULT = TRANSFORMERS - {CCA, OLDA, RLDA} | {LabelCCA}
@@ -59,14 +57,8 @@ REDUCERS = [
     MLSI(form="inverse"),
 ]
 
-TWO_SIDED = (
-    "scikit-learn takes every class with this name for its own CCA, whose y is numeric and whose "
-    "transform takes y; LabelCCA, the same class by another name, passes"
-)
-WEIGHTS = (
-    "a row of weight two is not two rows where one row is left out: its twin would stay, and "
-    "tell its label"
-)
+TWO_SIDED = "taken for scikit-learn's own CCA; LabelCCA, the same class by another name, passes"
+WEIGHTS = "a row of weight two is not two where one is left out: its twin would tell its label"
 ONE_LABEL = "a y of shape (n, 1) is the indicator of one label, and so 2 is an error in it"
 
 
@@ -74,11 +66,8 @@ def expected_failed_checks(estimator):
     if isinstance(estimator, KaLDAClassifier):
         kinds = (f"check_sample_weight_equivalence_on_{x}_data" for x in ("dense", "sparse"))
         return dict.fromkeys(kinds, WEIGHTS) | {"check_supervised_y_2d": ONE_LABEL}
-    if type(estimator) is CCA:
-        return dict.fromkeys(
-            ["check_transformer_general", "check_transformer_data_not_an_array"], TWO_SIDED
-        )
-    return {}
+    kinds = ("check_transformer_general", "check_transformer_data_not_an_array")
+    return dict.fromkeys(kinds, TWO_SIDED) if type(estimator) is CCA else {}
 
 
 # What scikit-learn checks of its own transformers but does not yield for others: how output is
@@ -98,7 +87,7 @@ FURTHER_CHECKS = [
 ]
 
 
-@parametrize_with_checks([*REDUCERS, *CLASHING], expected_failed_checks=expected_failed_checks)
+@parametrize_with_checks([*REDUCERS, CCA()], expected_failed_checks=expected_failed_checks)
 def test_scikit_learn_checks(estimator, check, request):
     passes(check, estimator, request)
 
@@ -112,7 +101,7 @@ def test_other_names_pass_the_checks_of_their_constructor(estimator):
 
 
 @pytest.mark.slow
-@parametrize_with_checks(CLASHING_AND_SLOW, expected_failed_checks=expected_failed_checks)
+@parametrize_with_checks(SLOW, expected_failed_checks=expected_failed_checks)
 def test_scikit_learn_checks_of_slow_estimators(estimator, check, request):
     passes(check, estimator, request)
 
@@ -129,7 +118,7 @@ def test_further_scikit_learn_checks(reducer, check):
 def test_every_public_estimator_is_checked_with_its_default_arguments():
     """Transformers are found by themselves; classifiers are checked beside their other tests."""
     classifiers = {each for each in PUBLIC if hasattr(each, "predict")}
-    checked = [*CLASHING_AND_SLOW, *CHECKED]
+    checked = [*SLOW, *CHECKED]
     assert classifiers == {type(e) for e in checked if e.get_params() == type(e)().get_params()}
 
 

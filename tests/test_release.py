@@ -28,9 +28,8 @@ def test_citation_names_the_version_and_the_paper():
     assert archived["description"] == citation["abstract"]
     for name in ("title", "keywords", "license"):
         assert archived[name] == citation[name]
-    assert [each["name"] for each in archived["creators"]] == [
-        each["name"] for each in citation["authors"]
-    ]
+    creators, authors = archived["creators"], citation["authors"]
+    assert [each["name"] for each in creators] == [each["name"] for each in authors]
 
 
 def test_all_is_every_extra_for_users():

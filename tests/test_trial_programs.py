@@ -94,9 +94,8 @@ def test_texts_get_the_names_of_their_tags():
     rng = np.random.default_rng(0)
     tags = [sorted(rng.choice(list(words), rng.integers(1, 3), replace=False)) for _ in range(60)]
     texts = [" ".join(word for tag in each for word in rng.choice(words[tag], 5)) for each in tags]
-    names, scores = tag_texts(
-        texts, tags, ["a cold winter, ice and frost", "the ship at the coast"]
-    )
+    new_texts = ["a cold winter, ice and frost", "the ship at the coast"]
+    names, scores = tag_texts(texts, tags, new_texts)
     assert names[:, 0].tolist() == ["snow", "sea"]
     assert np.all(np.diff(scores, axis=1) <= 0)
 

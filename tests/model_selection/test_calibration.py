@@ -29,12 +29,10 @@ def test_overconfident_probabilities_become_better_on_new_samples():
     X, Y = standardized("emotions")
     plain = OneVsRestClassifier(GaussianNB()).fit(X[:400], Y[:400])
     calibrated = LabelCalibratedClassifier(plain).fit(X[:400], Y[:400])
-    losses = [
-        per_label(log_loss, Y[400:], each.predict_proba(X[400:])) for each in (plain, calibrated)
-    ]
-    assert np.all(losses[1] < losses[0] / 2)
-    predicted = calibrated.predict(X[400:])
-    np.testing.assert_array_equal(predicted, calibrated.predict_proba(X[400:]) >= 0.5)
+    X, Y = X[400:], Y[400:]
+    before, after = (per_label(log_loss, Y, m.predict_proba(X)) for m in (plain, calibrated))
+    assert np.all(after < before / 2)
+    np.testing.assert_array_equal(calibrated.predict(X), calibrated.predict_proba(X) >= 0.5)
 
 
 def test_scores_without_information_give_the_prevalence():
