@@ -29,19 +29,15 @@ def pies_of(axis):
     return found
 
 
-def colors_of(drawn):
-    (legend,) = drawn.legends
-    texts = [text.get_text().rpartition(" (")[0] for text in legend.get_texts()]
-    handles = legend.legend_handles
-    return {n: to_hex(h.get_color()) for n, h in zip(texts, handles, strict=True)}
-
-
 def test_each_panel_keeps_the_distances_and_gives_each_label_its_wedge(results):
     drawn = figure(results)
+    (legend,) = drawn.legends
+    names = [text.get_text().rpartition(" (")[0] for text in legend.get_texts()]
+    color_of = dict(zip(names, [to_hex(h.get_color()) for h in legend.legend_handles], strict=True))
     for axis, row in zip(drawn.axes, results.ok, strict=True):
         pies = pies_of(axis)
         assert pdist(list(pies)) == pytest.approx(pdist(row["points"]))
-        colors = [colors_of(drawn)[name] for name in row["labels"]]
+        colors = [color_of[name] for name in row["labels"]]
         expected = [[colors[number] for number in numbers] for numbers in row["labels_of_points"]]
         assert list(pies.values()) == expected
         assert len(set(colors)) == 6

@@ -30,10 +30,6 @@ PUBLISHED_FORMS = {name: make for name, make in vars(classic).items() if isinsta
 PUBLISHED_FORMS.pop("KernelKaLDA")  # never published
 
 
-def only_scores(rows, name):
-    return [row["scores"][name] for row in rows]
-
-
 @pytest.mark.parametrize(
     ("reducer", "standardize", "splitter"),
     [(PCA(4, random_state=0), True, KFold), (MLDA(4), False, MultiLabelStratifiedKFold)],
@@ -84,11 +80,12 @@ def plain_scores(Y, predicted, probability, chances):
         "micro_average_precision": metrics.average_precision_score(Y, probability, average="micro"),
         "roc_auc": metrics.roc_auc_score(Y, probability),
         "one_error": one_error(Y, probability),
-        **{f"precision_at_{k}": precision_at_k(Y, probability, k=k) for k in (1, 3, 5)},
-        **{f"ndcg_at_{k}": metrics.ndcg_score(Y, probability, k=k) for k in (1, 3, 5)},
         **{
-            f"propensity_scored_precision_at_{k}": propensity_scored_precision_at_k(
-                Y, probability, chances, k=k
+            f"{name}_at_{k}": score(Y, probability, *more, k=k)
+            for name, score, *more in (
+                ("precision", precision_at_k),
+                ("ndcg", metrics.ndcg_score),
+                ("propensity_scored_precision", propensity_scored_precision_at_k, chances),
             )
             for k in (1, 3, 5)
         },
@@ -108,7 +105,7 @@ def test_single_label_cells_are_those_of_a_plain_loop(tmp_path):
         expected.append((knn.predict(ocm.transform(X[test])) == y[test]).mean())
     plan = read_plan("singlelabel").changed(datasets=("mnist",), methods=("OCM",))
     found = run(plan, tmp_path / "out", data_home=tmp_path)
-    assert only_scores(found.ok, "accuracy") == pytest.approx(expected, abs=1e-12)
+    assert found.frame()["accuracy"].tolist() == pytest.approx(expected, abs=1e-12)
     assert 0.2 < np.mean(expected) < 0.99
 
 
