@@ -17,7 +17,6 @@ from skml_kalda.datasets.manifest import BUNDLED
 @pytest.fixture(autouse=True)
 def home(monkeypatch, tmp_path):
     monkeypatch.setenv("SKML_KALDA_DATA", str(tmp_path / "home"))
-    return tmp_path / "home"
 
 
 def test_list_names_every_data_set(capsys):

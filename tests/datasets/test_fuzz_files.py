@@ -26,25 +26,18 @@ def test_damaged_files_end_in_documented_errors():
     assert 60 < sum(n for (_, words), n in counts.items() if words == "read") < 400
 
 
-def unpickle(path, options):
-    pickle.loads(pickle.dumps(fuzz_files.Pickled()))
-
-
-def use_much(path, options):
-    assert len(bytearray(600_000_000)) > 0
-
-
-def blame_another(path, options):
-    raise ValueError("something is wrong")
-
-
-def import_it(path, options):
-    __import__(fuzz_files.EVIL)
+FAULTY = {
+    "an object is loaded": lambda *_: pickle.loads(pickle.dumps(fuzz_files.Pickled())),
+    "much memory": lambda *_: len(bytearray(600_000_000)),
+    "an error without the file": lambda *_: int("one"),
+    "an import": lambda *_: __import__(fuzz_files.EVIL),
+    "another error": load_table,
+}
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the unit of ru_maxrss is that of Linux")
-@pytest.mark.parametrize("reader", [unpickle, use_much, blame_another, import_it, load_table])
-def test_it_notices(reader, monkeypatch):
-    monkeypatch.setattr(fuzz_files, "READERS", {"plan": (reader, ValueError)})
+@pytest.mark.parametrize("fault", FAULTY)
+def test_it_notices(fault, monkeypatch):
+    monkeypatch.setattr(fuzz_files, "READERS", {"plan": (FAULTY[fault], ValueError)})
     _, failures = fuzz_files.fuzz(0, range(2))
     assert len(failures) >= 1

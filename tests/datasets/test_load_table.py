@@ -256,8 +256,7 @@ def test_svmlight_classes_and_labels_stay_as_they_stand_in_the_file(tmp_path):
 
 def test_files_of_the_extreme_classification_repository(tmp_path):
     text = b"3 6 4\n0,3 0:1.5 5:2\n 1:0.25\n2 4:1e-3\n"
-    with gzip.open(tmp_path / "t.txt.gz", "wb") as stream:
-        stream.write(text)
+    (tmp_path / "t.txt.gz").write_bytes(gzip.compress(text))
     table = load_table(tmp_path / "t.txt.gz")
     expected = np.zeros((3, 6))
     expected[[0, 0, 1, 2], [0, 5, 1, 4]] = [1.5, 2, 0.25, 1e-3]
