@@ -4,7 +4,6 @@ import bz2
 import gzip
 import io
 import lzma
-from pathlib import Path
 
 import arff as liac
 import numpy as np
@@ -12,11 +11,10 @@ import numpy as np
 OPENERS = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 
 
-def read(path, sparse=False):
-    """Return liac-arff's attributes, and its rows as lists (or dicts for large sparse files)."""
-    with OPENERS.get(Path(path).suffix, open)(path, "rb") as stream:
-        text = io.TextIOWrapper(stream, encoding="utf-8")
-        parsed = liac.load(text, return_type=liac.LOD if sparse else liac.DENSE)
+def read(path):
+    """Return liac-arff's attributes, and its rows as lists."""
+    with OPENERS.get(path.suffix, open)(path, "rb") as stream:
+        parsed = liac.load(io.TextIOWrapper(stream, encoding="utf-8"))
     return parsed["attributes"], parsed["data"]
 
 

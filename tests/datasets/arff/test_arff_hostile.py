@@ -7,9 +7,9 @@ import pytest
 
 from skml_kalda.datasets import ArffError, load_arff
 
-HEADER = (
-    "@relation 'r: -C 1'\n@attribute y {0,1}\n@attribute a numeric\n@attribute c {u,v}\n@data\n"
-)
+HEADER = "@relation 'r: -C 1'\n@attribute y {0,1}\n@attribute a real\n@attribute c {u,v}\n@data\n"
+NUMERIC = "@relation 'r: -C 1'\n@attribute y real\n@attribute a numeric\n@data\n"
+TWICE = "@relation r\n@attribute 'a b' real\n@attribute \"a b\" real\n@data\n"
 
 BROKEN = {
     "too few values": (HEADER + "1,2,u\n0,1\n", 7, "2 values for 3 attributes"),
@@ -18,11 +18,7 @@ BROKEN = {
     "no number": (HEADER + "1,2,u\n0,x1,u\n", 7, "'x1' is not a number, for 'a'"),
     "undeclared category": (HEADER + "% c\n\n1,2,w\n", 8, "'w' is not a declared category of 'c'"),
     "undeclared label": (HEADER + "2,2,u\n", 6, "'2' is not a declared category of 'y'"),
-    "numeric label": (
-        "@relation 'r: -C 1'\n@attribute y real\n@attribute a real\n@data\n1,5\n0.5,5\n",
-        6,
-        "the label 'y' is 0.5, neither 0 nor 1",
-    ),
+    "numeric label": (NUMERIC + "1,2\n0.5,2\n", 6, "the label 'y' is 0.5, neither 0 nor 1"),
     "not UTF-8": (HEADER + "1,2,u\n\udcff\n", 7, "not UTF-8 text"),
     "missing label": (HEADER + "?,2,u\n", 6, "the label 'y' is missing"),
     "empty value": (HEADER + "1,,u\n", 6, "an empty value"),
@@ -37,11 +33,7 @@ BROKEN = {
     "sparse without value": (HEADER + "{0 1}\n{0}\n", 7, "cannot read '0'"),
     "dense row among sparse": (HEADER + "{0 1}\n1,2,u\n", 7, "expected a sparse row in braces"),
     "sparse row among dense": (HEADER + "1,2,u\n{0 1}\n", 7, "a sparse row among dense ones"),
-    "duplicate attribute": (
-        "@relation r\n@attribute 'a b' real\n@attribute \"a b\" real\n@data\n",
-        3,
-        "the attribute 'a b' is declared twice",
-    ),
+    "declared twice": (TWICE, 3, "the attribute 'a b' is declared twice"),
     "unknown type": ("@relation r\n@attribute a complex\n", 2, "has the unknown type 'complex'"),
     "no type": ("@relation r\n@attribute a\n", 2, "has the unknown type ''"),
     "no name": ("@relation r\n@attribute\n", 2, "cannot read a name"),
