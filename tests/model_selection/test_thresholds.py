@@ -102,12 +102,8 @@ def test_a_label_whose_samples_are_in_one_fold_is_not_known_there(answer, n_labe
     X, Y = rng.normal(size=(60, 4)), np.zeros((60, n_labels), dtype=int)
     Y[:, 1:] = X[:, 1:n_labels] > 0
     Y[:10, 0], X[:10, 0] = 1, X[:10, 0] + 3
-    tuned = TunedThresholdsCV(
-        ANSWERS[answer],
-        cv=KFold(5),
-        per_label=True,
-        objective=lambda y, predicted: f1(y, predicted) if y.sum() == 10 else 0.0,
-    )
+    options = {"objective": lambda y, found: f1(y, found) if y.sum() == 10 else 0.0}
+    tuned = TunedThresholdsCV(ANSWERS[answer], cv=KFold(5), per_label=True, **options)
     if answer == "an error" or (answer == "an error of ours" and n_labels == 1):
         with pytest.raises(ValueError, match=r"\[0\] are held out: pass cv=Multi"):
             tuned.fit(X, Y)
