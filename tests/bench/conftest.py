@@ -11,7 +11,6 @@ import pytest
 from skml_kalda.bench import run
 from skml_kalda.bench.methods import _known
 from skml_kalda.bench.plan import Plan
-from tests.bench.third_party import install
 
 TINY = """
 title = "Tiny"
@@ -20,7 +19,10 @@ methods = ["none", "MLDA"]
 classifiers = ["1-NN", "MLkNN"]
 folds = 2
 """
-TINY_PLAN = Plan("tiny", "Tiny", datasets=("emotions",), methods=("none", "MLDA"), folds=2)
+TINY_PLAN = Plan(
+    "tiny", "Tiny", datasets=("emotions",), methods=("none", "MLDA"), folds=2,
+    classifiers=("1-NN", "MLkNN"),
+)  # fmt: skip
 
 
 @pytest.fixture(autouse=True)
@@ -47,8 +49,7 @@ def no_report(monkeypatch):
 def tiny_run(tmp_path_factory):
     """The folder of a run of the tiny plan. Tests that write into it take a copy."""
     folder = tmp_path_factory.mktemp("tiny")
-    plan = TINY_PLAN.changed(classifiers=("1-NN", "MLkNN"))
-    return run(plan, folder / "out", data_home=folder / "home").folder
+    return run(TINY_PLAN, folder / "out", data_home=folder / "home").folder
 
 
 def start(*arguments, **options):
@@ -84,11 +85,43 @@ def cells_of(path):
     return [row for row in map(json.loads, lines_of(path)) if row.get("fold") is not None]
 
 
+THEIR_METHODS = """
+import os
+import sys
+
+import numpy as np
+from sklearn.decomposition import PCA
+
+
+class Theirs(PCA):
+    # Its iterations are numbers of NumPy.
+    def fit(self, X, y=None):
+        super().fit(X)
+        self.n_iter_ = np.array([1, 3], dtype=np.int64)
+        return self
+
+
+class Exits(PCA):
+    def fit(self, X, y=None):
+        sys.exit("enough")
+
+
+class Dies(PCA):
+    def fit(self, X, y=None):
+        os._exit(7)
+"""
+
+
 @pytest.fixture
 def their_methods(tmp_path, monkeypatch):
-    """The methods of another distribution, here and in worker processes."""
-    folder = install(tmp_path / "site")
-    monkeypatch.syspath_prepend(str(folder))
+    """Another distribution that registers methods, as pip would have installed it."""
+    metadata = tmp_path / "site" / "their_methods-1.0.dist-info"
+    metadata.mkdir(parents=True)
+    (metadata.parent / "their_methods.py").write_text(THEIR_METHODS)
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: their-methods\nVersion: 1.0\n")
+    entries = [f"{name} = their_methods:{name}\n" for name in ("Theirs", "Exits", "Dies")]
+    (metadata / "entry_points.txt").write_text("[skmultilearn.transformers]\n" + "".join(entries))
+    monkeypatch.syspath_prepend(str(metadata.parent))
     _known.cache_clear()
-    yield folder
+    yield
     _known.cache_clear()

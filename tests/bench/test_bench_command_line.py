@@ -21,7 +21,6 @@ def test_a_tiny_plan_gives_tables_results_and_report(tiny, tmp_path, capsys):
     shown = capsys.readouterr().out
     for text in ("1 − Hamming loss", "macro F1", "micro F1", "0.7619", "difference"):
         assert text in shown
-    assert "swaps the names" in shown
     assert shown.rstrip().splitlines()[-1].startswith(f"report: {out / 'report.html'}")
     header = json.loads(lines_of(out / "results.jsonl")[0])
     assert {"python", "numpy", "scikit-learn", "skml_kalda"} <= set(header["environment"])
@@ -47,30 +46,6 @@ def test_failed_cells_are_shown_and_run_again(tiny, tmp_path, monkeypatch, capsy
     assert main(arguments) == 0
     assert len(cells_of(out / "results.jsonl")) == 16
     assert len(read_results(out).ok) == 8
-
-
-@pytest.mark.parametrize(
-    ("arguments", "reason"),
-    [
-        (["run", "quik"], "'quik' is not a known plan; did you mean 'quick'?"),
-        (["--datasets", "emotion"], "did you mean 'emotions'?"),
-        (["--methods", "kalda"], "'kalda' is not a known method; did you mean 'kaLDA'?"),
-        (["--classifiers", "1NN"], "did you mean '1-NN'?"),
-        (["--classifiers", "0-NN"], "k must be at least 1"),
-        (["--folds", "1"], "'folds' parameter of Plan must be an int in the range [2, inf)"),
-        (["run", "gallery", "--dimensions", "1"], "in the range [2, inf). Got 1"),
-        (["--jobs", "0"], "jobs must be at least 1, not 0"),
-        (["run", "nowhere.toml"], "nowhere.toml"),
-        (["report", "nowhere"], "nowhere"),
-    ],
-)
-def test_wrong_names_are_one_line_and_status_2(arguments, reason, capsys, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    assert main(arguments) == 2
-    message = capsys.readouterr().err
-    assert message.startswith("error: ")
-    assert reason in message
-    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.usefixtures("no_report")

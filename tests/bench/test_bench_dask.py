@@ -36,7 +36,7 @@ def address():
 def test_scores_are_those_of_a_local_run_and_resumable(tiny, tiny_run, tmp_path, capsys, address):
     local = read_results(tiny_run)
     first = run(TINY_PLAN.changed(methods=("none",)), tmp_path / "out", dask=address)
-    assert len(first.ok) == 2
+    assert len(first.ok) == 4
     assert main(["run", str(tiny), "--output", str(tmp_path / "out"), "--dask", address]) == 0
     shown = capsys.readouterr().out
     assert f"Tiny: 8 cells, on {address}" in shown

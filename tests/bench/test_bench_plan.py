@@ -36,7 +36,6 @@ from skml_kalda.datasets import load_dataset
         ("data.mine = 3", "data.mine must be a table with a file, not 3"),
         ('data.mine = {file = "a.csv", label = 3}', "not a known option of data.mine; did you"),
         ('data.yeast.file = "a.csv"', "data.yeast: a dataset of the package has this name"),
-        ("folds = ", "is not a TOML file"),
         ("fold = 3", "'fold' is not a known setting of a plan; did you mean 'folds'?"),
     ],
 )
@@ -74,8 +73,7 @@ def test_a_name_is_never_a_path_and_no_two_share_a_folder():
 
 def test_a_header_with_a_wrong_plan_is_named_by_its_line(tiny_run, tmp_path):
     path = Path(shutil.copy(tiny_run / "results.jsonl", tmp_path))
-    path.write_text(
-        path.read_text("utf-8").replace('"folds": 2, "repeats"', '"folds": 0, "repeats"')
-    )
+    text = path.read_text("utf-8")
+    path.write_text(text.replace('"folds": 2, "repeats"', '"folds": 0, "repeats"'))
     with pytest.raises(ValueError, match=r"results\.jsonl, line 1: The 'folds' parameter"):
         read_results(tmp_path)

@@ -25,7 +25,7 @@ def test_measured_failed_and_skipped_rows_have_one_shape(tmp_path):
     wrong = {"MLDA": {"n_components": 1000}}
     plan = TINY_PLAN.changed(datasets=("emotions", "barcelona"), parameters=wrong)
     results = run(plan, tmp_path)
-    assert (len(results.ok), len(results.failed), len(results.skipped)) == (2, 2, 1)
+    assert (len(results.ok), len(results.failed), len(results.skipped)) == (4, 4, 1)
     written = [json.loads(line) for line in lines_of(tmp_path / "results.jsonl")[1:]]
     assert {row["status"] for row in written} == {"ok", "failed", "skip"}
     assert len({tuple(row) for row in written}) == 1
@@ -48,16 +48,10 @@ RUBBISH = [
 ]
 
 
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory):
-    """Return the results of a whole run."""
-    return run(TINY_PLAN, tmp_path_factory.mktemp("whole"))
-
-
 @pytest.mark.parametrize("rubbish", RUBBISH, ids=range(len(RUBBISH)))
-def test_rubbish_in_the_middle_is_told_by_its_line_and_its_cell_run_again(rubbish, whole, tmp_path):
+def test_rubbish_is_told_by_its_line_and_its_cell_run_again(rubbish, tiny_run, tmp_path):
     path = tmp_path / "results.jsonl"
-    lines = (whole.folder / "results.jsonl").read_bytes().split(b"\n")
+    lines = (tiny_run / "results.jsonl").read_bytes().split(b"\n")
     lines[2] = rubbish
     path.write_bytes(b"\n".join(lines))
     with pytest.warns(UserWarning, match=r"results\.jsonl is damaged at line 3: "):
@@ -65,7 +59,7 @@ def test_rubbish_in_the_middle_is_told_by_its_line_and_its_cell_run_again(rubbis
     with pytest.warns(UserWarning, match="damaged at line 3"):
         again = run(TINY_PLAN, tmp_path)
     assert again.missing == 0
-    assert scores_by_cell(again.ok) == scores_by_cell(whole.ok)
+    assert scores_by_cell(again.ok) == scores_by_cell(read_results(tiny_run).ok)
     assert path.read_bytes().split(b"\n")[: len(lines) - 1] == lines[:-1], "only appended to"
 
 
@@ -102,11 +96,11 @@ def test_a_killed_run_loses_nothing_and_leaves_neither_a_lock_nor_workers(
     assert [path.name for path in out.iterdir()] == ["results.jsonl"]
 
 
-def test_a_torn_last_line_is_cut_and_its_cell_run_again(whole, tmp_path):
+def test_a_torn_last_line_is_cut_and_its_cell_run_again(tiny_run, tmp_path):
     path = tmp_path / "results.jsonl"
-    path.write_bytes((whole.folder / "results.jsonl").read_bytes()[:-40])
+    path.write_bytes((tiny_run / "results.jsonl").read_bytes()[:-40])
     assert read_results(tmp_path).missing == 1
-    assert scores_by_cell(run(TINY_PLAN, tmp_path).ok) == scores_by_cell(whole.ok)
+    assert scores_by_cell(run(TINY_PLAN, tmp_path).ok) == scores_by_cell(read_results(tiny_run).ok)
     assert all(map(json.loads, lines_of(path)))
 
 

@@ -9,15 +9,15 @@ from skml_kalda.bench.cli import main
 from skml_kalda.bench.plan import Plan
 from tests.bench.conftest import cells_of
 
+pytestmark = pytest.mark.usefixtures("their_methods")
+
 
 def plan_of(*methods):
     """One cell for each method."""
     return Plan("a", "A", kind="gallery", dimensions=(2,), datasets=("emotions",), methods=methods)
 
 
-def test_a_reducer_of_another_distribution_appears_in_the_bench(
-    their_methods, tmp_path, monkeypatch, capsys
-):
+def test_a_reducer_of_another_distribution_appears_in_the_bench(tmp_path, monkeypatch, capsys):
     """Only its module and its entry point are added, as an installation would."""
     monkeypatch.chdir(tmp_path)
     assert main(["list"]) == 0
@@ -33,7 +33,7 @@ def test_a_reducer_of_another_distribution_appears_in_the_bench(
     assert [row["iterations"] for row in rows] == [None, None, 3, 3]
 
 
-def test_sys_exit_in_a_method_is_a_failure_of_its_cell(their_methods, tmp_path):
+def test_sys_exit_in_a_method_is_a_failure_of_its_cell(tmp_path):
     results = run(plan_of("Exits", "Theirs"), tmp_path / "out")
     assert [row["method"] for row in results.ok] == ["Theirs"]
     (error,) = [row["error"] for row in results.failed]
@@ -41,7 +41,7 @@ def test_sys_exit_in_a_method_is_a_failure_of_its_cell(their_methods, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_method_that_kills_its_process_fails_alone(their_methods, tmp_path):
+def test_a_method_that_kills_its_process_fails_alone(tmp_path):
     out = tmp_path / "out"
     results = run(plan_of("Dies", "Theirs"), out, jobs=2)
     assert [row["method"] for row in results.ok] == ["Theirs"]

@@ -9,7 +9,6 @@ from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
-from threadpoolctl import threadpool_limits
 
 from skml_kalda import MLDA, MultiLabelKaLDA
 from skml_kalda.bench import figure, read_results, report, run
@@ -33,13 +32,6 @@ TUNE = {
     "grid": {name: grid for name, (_, grid) in REDUCERS.items()},
 }
 FREE = {"kaLDA, free": {"estimator": "MultiLabelKaLDA", "constraint": "none"}}
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _one_thread():
-    # Thousands of tiny fits: threads would only wait for one another.
-    with threadpool_limits(1):
-        yield
 
 
 def nested(**changes):

@@ -63,8 +63,7 @@ def here(tmp_path, monkeypatch):
 
 
 def bench(*arguments):
-    folds = () if "--folds" in arguments else ("--folds", "2")
-    return command(["bench", *arguments, "--jobs", "1", *folds])
+    return command(["bench", *arguments, "--jobs", "1", "--folds", "2"])
 
 
 OPTIONS = ["--data", "mine.csv", "--labels", "label_*"]
@@ -161,6 +160,16 @@ def test_an_interrupted_run_of_a_changed_file_keeps_no_rows_of_the_old_one(here,
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
+        (["run", "quik"], "'quik' is not a known plan; did you mean 'quick'?"),
+        (["--datasets", "emotion"], "did you mean 'emotions'?"),
+        (["--methods", "kalda"], "'kalda' is not a known method; did you mean 'kaLDA'?"),
+        (["--classifiers", "1NN"], "did you mean '1-NN'?"),
+        (["--classifiers", "0-NN"], "k must be at least 1"),
+        (["--folds", "1"], "'folds' parameter of Plan must be an int in the range [2, inf)"),
+        (["run", "gallery", "--dimensions", "1"], "in the range [2, inf). Got 1"),
+        (["--jobs", "0"], "jobs must be at least 1, not 0"),
+        (["run", "nowhere.toml"], "nowhere.toml"),
+        (["report", "nowhere"], "nowhere"),
         (["--data", "nowhere.csv", "--labels", "3"], "there is no file nowhere.csv"),
         (["--data", ".", "--labels", "3"], ". is a folder: name the files in it"),
         (["--data", "mine.csv"], "mine.csv: which columns are labels?"),
@@ -182,7 +191,7 @@ def test_an_interrupted_run_of_a_changed_file_keeps_no_rows_of_the_old_one(here,
     ],
 )
 def test_what_is_wrong_is_one_error_before_anything_is_written(here, arguments, reason, capsys):
-    assert bench(*arguments) == 2
+    assert command(["bench", *arguments]) == 2
     (message,) = capsys.readouterr().err.splitlines()[:1]
     assert message.startswith("error: ")
     assert reason in message
@@ -219,11 +228,6 @@ class Thing(PCA):
     def __init__(self, n_components=None):
         Path("made").write_text("an estimator was made")
         super().__init__(n_components)
-
-
-class Sorts(Thing):
-    def predict(self, X):
-        return X
 """
 NAMES = ["trap:Thing", 'trap:Thing{"n_components": 2}', "ours"]
 

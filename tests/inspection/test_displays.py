@@ -88,13 +88,11 @@ def test_a_single_direction_is_a_histogram(components):
 
 def test_the_axes_and_the_look_can_be_given(frames):
     X, Y = frames
-    figure, (left, right) = plt.subplots(1, 2)
-    display = ProjectionDisplay.from_estimator(
-        MultiLabelKaLDA().fit(X, Y), X, Y,
-        ax=right, colors=["red", "green", "blue", "black"], size=10, legend=False, alpha=0.5,
-    )  # fmt: skip
+    _, (left, right) = plt.subplots(1, 2)
+    look = {"colors": ["red", "green", "blue", "black"], "size": 10, "alpha": 0.5}
+    kalda = MultiLabelKaLDA().fit(X, Y)
+    display = ProjectionDisplay.from_estimator(kalda, X, Y, ax=right, legend=False, **look)
     assert display.ax_ is right
-    assert display.figure_ is figure
     assert not left.collections
     assert display.legend_ is right.get_legend() is None
     assert_array_equal(display.wedges_.get_sizes(), [10])
