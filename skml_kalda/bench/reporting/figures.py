@@ -12,6 +12,7 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator
 from scipy.linalg import orthogonal_procrustes
 
 from skml_kalda._core.messages import check_name
@@ -193,6 +194,7 @@ def _costs(results: Results, score: Score) -> Figure:
                 # Six colours with the same marker, then the next marker.
                 axis.plot(x, y, ms=6, label=each, **_look(number, number // 6))
         axis.set(title=str(name), xscale="log")
+        axis.xaxis.set_major_locator(LogLocator(numticks=4))
         axis.xaxis.set_major_formatter("{x:g}")
         axis.xaxis.set_minor_formatter("")
         axis.margins(0.1)
