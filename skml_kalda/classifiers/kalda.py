@@ -188,7 +188,8 @@ class KaLDAClassifier(LabelPredictor, ClassifierMixin, BaseEstimator):
     ----------
     .. [1] C. Cortes, M. Mohri and A. Rostamizadeh, "Algorithms for learning kernels based on
        centered alignment", JMLR 13, 2012.
-    .. [2] J. Platt, "Probabilistic outputs for support vector machines", 1999.
+    .. [2] J. Platt, "Probabilistic outputs for support vector machines and comparisons to
+       regularized likelihood methods", 1999.
 
     Examples
     --------
