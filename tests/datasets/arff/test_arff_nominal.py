@@ -38,7 +38,7 @@ both_ways = pytest.mark.parametrize("label", ["1", "'1'"])
         ("{True,False}", ["True"], "False"),
         ("{FALSE,TRUE}", ["TRUE"], "FALSE"),
         ("{y,n}", ["y"], "n"),
-        ("{F,T}", ["T"], "F"),
+        ("{T,F}", ["T"], "F"),
         ("{1,-1}", ["1"], "-1"),
         ("{male,female}", ["female"], "male"),
         ("{2,1}", ["1"], "2"),
