@@ -43,6 +43,8 @@ RUBBISH = [
     b"[" * 100_000,
     b'{"status": "ok", "fold": 0}',
     b'{"status": "odd", "dataset": "emotions"}',
+    b'{"plan": 3, "environment": {}}',
+    b'{"plan": {"name": "tiny"}}',
     b'{"plan": {"name": "tiny"}, "environment": {}, "status": "ok"}',
     b'{"plan": {"name": "tiny"}, "environment": {}, "data": {"mine": 3}}',
 ]
