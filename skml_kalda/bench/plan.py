@@ -259,9 +259,6 @@ class Plan:
                 check_name(f"option of data.{name}", option, ("file", "labels", "ignore"))
         for name in (*self.datasets, *self.max_rows, *self.train_rows):
             check_name("dataset", name, [*self.data, *manifest_names()])
-        for name in LISTS:
-            if len(set(getattr(self, name))) < len(getattr(self, name)):
-                raise ValueError(f"{name} names something twice: {list(getattr(self, name))}")
         parts: dict[str, tuple[Any, Any]]
         parts = {f"parameters.{name}": ([dict], each) for name, each in self.parameters.items()}
         for name in ("max_rows", "train_rows"):
@@ -272,6 +269,9 @@ class Plan:
         parts |= {f"dimensions[{i}]": (whole, n) for i, n in enumerate(self.dimensions)}
         constraints, values = ({name: part[i] for name, part in parts.items()} for i in (0, 1))
         validate_parameter_constraints(constraints, values, "Plan")
+        for name in LISTS:
+            if len(set(getattr(self, name))) < len(getattr(self, name)):
+                raise ValueError(f"{name} names something twice: {list(getattr(self, name))}")
 
     def _check_tuning(self) -> None:
         if self.tune.keys() != _TUNING.keys():

@@ -21,7 +21,7 @@ PLAIN = re.compile(r"""[^,\s"'{}]+""")
 """A value that is read as it stands, without quotes."""
 _VALUE = rf"""\s*(?:{_QUOTED}|({PLAIN.pattern}))\s*"""
 _VALUES = re.compile(_VALUE, re.DOTALL)
-_ENTRIES = re.compile(rf"\s*([0-9]{{1,9}})\s+{_VALUE}", re.DOTALL)
+_ENTRIES = re.compile(rf"\s*0*([0-9]{{1,9}})\s+{_VALUE}", re.DOTALL)
 _WORD = re.compile(rf"""\s*(?:{_QUOTED}|([^\s"',{{}}%][^\s,{{}}]*))(?=\s|\{{|$)""", re.DOTALL)
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _NEEDS_QUOTES = re.compile(r"""[\s,{}%"'\\\x00-\x1f]|^[@?]|^$""")

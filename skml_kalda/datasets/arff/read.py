@@ -276,6 +276,9 @@ class _Reader:
         allowed = self.is_coded[column] | (cell == 0) & zero | (cell == 1) & one
         if not np.where(np.isnan(cell), ~self.is_label[column], allowed).all():
             raise ValueError("a value that is not declared")
+        unknown = tokens.words(token[checked[np.isnan(cell)]])
+        if any(word.strip() != b"?" for word in unknown):
+            raise ValueError("a NaN that is not declared")
         return value
 
     def _dense_row(self, text: str) -> list[float]:

@@ -116,3 +116,19 @@ def test_too_many_categories_are_refused(tmp_path):
     with pytest.raises(ArffError, match=reason):
         loaded(path)
     assert loaded(path, ignore=["f"])[1].shape == (100, 1)
+
+
+@both_ways
+@pytest.mark.parametrize("sparse", [False, True])
+def test_nan_is_no_category(tmp_path, sparse, label):
+    path = write(tmp_path / "r.arff", "{0,1}", ["1", "nan"], sparse, label)
+    with pytest.raises(ArffError, match="'nan' is not a declared category of 'f'"):
+        loaded(path)
+
+
+@both_ways
+def test_indices_may_have_leading_zeros(tmp_path, label):
+    path = tmp_path / "r.arff"
+    row = f"{{{'0' * 40} 1, 01 2.5, 002 {label}}}"
+    write(path, "{0,1}", ["1"]).write_text(path.read_text().replace("1,1,1", row))
+    assert_array_equal(loaded(path)[1], [[1, 2.5]])
