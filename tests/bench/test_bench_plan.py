@@ -25,7 +25,7 @@ from skml_kalda.datasets import load_dataset
         ("repeats = 2000000000", "210000000000 cells, more than 200000: lower repeats or folds"),
         (f"folds = {'[' * 5000}", "is not a TOML file: maximum recursion depth exceeded"),
         (f"methods = ['A{{{'[' * 5000}']", "parameters must be JSON"),
-        ("dimensions = [[]]", r"'dimensions\[0\]' parameter of Plan must be an int"),
+        ("dimensions = [[]]", "'dimensions[0]' parameter of Plan must be an int"),
         ('methods = ["PCA", "PCA"]', "methods names something twice: ['PCA', 'PCA']"),
         ('classifiers = ["MLkNN", "10-MLkNN"]', "classifiers names something twice"),
         ("dimensions = [2, 0]", "'dimensions[1]' parameter of Plan must be an int in the range"),
