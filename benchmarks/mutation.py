@@ -86,7 +86,7 @@ def main():
         file, module, change = mutant
         code = deep_replace(module, change.original_node, change.mutated_node).code
         lines = difflib.unified_diff(module.code.split("\n"), code.split("\n"), n=1, lineterm="")
-        diff = "\n".join([*lines][2:])
+        diff = "\n".join([*lines][3:])  # without line numbers, which other changes move
         if given.again and diff not in again:
             return None
         row = {"file": str(file.relative_to(ROOT)), "outcome": outcome(file, code), "diff": diff}
@@ -95,7 +95,12 @@ def main():
 
     if outcome(FILES[0], FILES[0].read_text()) != "survived":
         raise SystemExit("the tests fail without any change")
-    drawn = random.Random(0).sample(list(mutants()), given.mutants)
+    drawn = list(mutants())
+    if given.again:
+        files = {row["file"] for row in kept if "diff" in row}
+        drawn = [each for each in drawn if str(each[0].relative_to(ROOT)) in files]
+    else:
+        drawn = random.Random(0).sample(drawn, given.mutants)
     with ThreadPoolExecutor(2) as pool:
         rows = [row for row in pool.map(attempt, drawn) if row]
     tried = [row["diff"] for row in rows]

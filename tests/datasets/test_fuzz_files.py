@@ -28,7 +28,7 @@ def test_damaged_files_end_in_documented_errors():
 
 FAULTY = {
     "an object is loaded": lambda *_: pickle.loads(pickle.dumps(fuzz_files.Pickled())),
-    "much memory": lambda *_: len(bytearray(600_000_000)),
+    "much memory": lambda *_: len(bytearray(int(fuzz_files.megabytes() + 600) * 2**20)),
     "an error without the file": lambda *_: int("one"),
     "an import": lambda *_: __import__(fuzz_files.EVIL),
     "another error": load_table,
