@@ -18,6 +18,15 @@ from threadpoolctl import threadpool_limits
 RESULTS = Path(__file__).parent / "results"
 
 
+def labelled_batch(seed, n, p, n_labels):
+    """Make n float32 samples of p features around the centres of their labels."""
+    rng = np.random.default_rng(seed)
+    Y = (rng.random((n, n_labels)) < 0.2).astype(np.int8)
+    X = rng.standard_normal((n, p), dtype=np.float32)
+    X += Y @ np.random.default_rng(0).normal(size=(n_labels, p)).astype(np.float32)
+    return X, Y
+
+
 def fastest(repeats=5, clock=time.perf_counter, **tasks):
     """Return the seconds of the fastest of several runs of each task, the tasks taking turns."""
     seconds = dict.fromkeys(tasks, float("inf"))

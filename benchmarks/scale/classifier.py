@@ -19,19 +19,15 @@ import numpy as np
 from dask import delayed
 from distributed import Client, LocalCluster
 
-from benchmarks.common import keep
+from benchmarks.common import keep, labelled_batch
 from skml_kalda import KaLDAClassifier
 
 N_FEATURES, N_LABELS, BATCH = 50, 20, 50_000
 
 
 def batch(seed):
-    """Make float32 samples around the centres of their labels."""
-    rng = np.random.default_rng(seed)
-    Y = (rng.random((BATCH, N_LABELS)) < 0.2).astype(np.int8)
-    X = rng.standard_normal((BATCH, N_FEATURES), dtype=np.float32)
-    X += Y @ np.random.default_rng(0).normal(size=(N_LABELS, N_FEATURES)).astype(np.float32)
-    return X, Y
+    """Make one batch."""
+    return labelled_batch(seed, BATCH, N_FEATURES, N_LABELS)
 
 
 def blocks(n_blocks):

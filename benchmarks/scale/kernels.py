@@ -20,7 +20,7 @@ from distributed import Client, LocalCluster, wait
 from sklearn.metrics.pairwise import rbf_kernel
 from threadpoolctl import threadpool_limits
 
-from benchmarks.common import RESULTS, environment, write
+from benchmarks.common import RESULTS, environment, labelled_batch, write
 from skml_kalda import KernelKaLDA
 
 NAME = "scale-kernels"
@@ -31,12 +31,8 @@ BLOCKS = 10
 
 
 def batch(seed):
-    """Make float32 rows around centres of their labels."""
-    rng = np.random.default_rng(seed)
-    Y = (rng.random((BATCH, N_LABELS)) < 0.2).astype(np.int8)
-    X = rng.standard_normal((BATCH, N_FEATURES), dtype=np.float32)
-    X += Y @ np.random.default_rng(0).normal(size=(N_LABELS, N_FEATURES)).astype(np.float32)
-    return X, Y
+    """Make one batch."""
+    return labelled_batch(seed, BATCH, N_FEATURES, N_LABELS)
 
 
 def bare(X, landmarks, gamma, rows=2048):
